@@ -1,0 +1,1 @@
+"""What learns: the ensemble SAC agent and the methods that are rows of it."""

@@ -1,0 +1,1 @@
+"""Aggregates, figures and cost tables."""

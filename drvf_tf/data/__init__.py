@@ -1,0 +1,1 @@
+"""Datasets in (D4RL, Minari, arrays), transition batches out."""

@@ -1,0 +1,1 @@
+"""D4RL's tasks as TF-Agents environments."""

@@ -1,0 +1,1 @@
+"""Stacked ensemble layers, heads, the critic and the actor."""

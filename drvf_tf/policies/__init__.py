@@ -1,0 +1,1 @@
+"""The uncertainty-reporting policy, export and loading."""

@@ -47,6 +47,7 @@ setuptools.setup(
         'gpu': [f'tensorflow[and-cuda]=={_TENSORFLOW}'],
         'minari': ['minari[hdf5]>=0.4.3'],
         'test': ['pytest>=7.4', 'pytest-timeout>=2.1'],
-        'lint': ['ruff==0.6.9', 'mypy==1.11.2'],
+        # mypy 1.8 is the last that accepts TF-Agents' typing-extensions 4.5.
+        'lint': ['ruff==0.6.9', 'mypy==1.8.0'],
     },
 )

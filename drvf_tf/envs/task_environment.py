@@ -1,0 +1,57 @@
+"""One D4RL task as a TF-Agents environment."""
+from typing import Any
+
+import numpy as np
+from tf_agents.environments import py_environment
+from tf_agents.trajectories import time_step as ts
+from tf_agents.typing import types
+
+from drvf_tf.envs import d4rl_tasks, specs
+
+
+class TaskEnvironment(py_environment.PyEnvironment):
+  """A D4RL task whose timeouts keep discount 1.
+
+  TF-Agents' `suite_gym` leaves gym's time limit in place, which makes a
+  timeout look like a terminal state.
+  """
+
+  def __init__(self, name: str, seed: int):
+    super().__init__()
+    self._task = d4rl_tasks.Task(name, seed)
+
+  @property
+  def gym(self) -> Any:
+    """D4RL's own environment, without wrappers of gym."""
+    return self._task.env
+
+  @property
+  def name(self) -> str:
+    """The task's name."""
+    return self._task.name
+
+  def observation_spec(self) -> types.NestedArraySpec:
+    """A flat float32 array."""
+    return specs.observation_spec(self.gym.observation_space.shape[0])
+
+  def action_spec(self) -> types.NestedArraySpec:
+    """A flat float32 array within the task's bounds."""
+    return specs.action_spec(
+        self.gym.action_space.low, self.gym.action_space.high)
+
+  def _reset(self) -> ts.TimeStep:
+    return ts.restart(self._task.reset())
+
+  def _step(self, action: types.NestedArray) -> ts.TimeStep:
+    if self._current_time_step.is_last():
+      return self.reset()
+    outcome = self._task.step(action)
+    if outcome.terminal:
+      return ts.termination(outcome.observation, outcome.reward)
+    if outcome.timeout:
+      return ts.truncation(outcome.observation, outcome.reward)
+    return ts.transition(outcome.observation, outcome.reward)
+
+  def render(self, mode: str = 'rgb_array') -> np.ndarray:
+    """A picture of the present state, [height, width, 3]."""
+    return self._task.render(mode)

@@ -1,0 +1,64 @@
+"""From specs and gin to an agent with its networks and optimizers."""
+from typing import Callable, Optional
+
+import gin
+import tensorflow as tf
+from tf_agents.agents import tf_agent
+from tf_agents.trajectories import time_step as ts
+from tf_agents.typing import types
+
+from drvf_tf.agents import drvf_agent
+from drvf_tf.networks import actor_network as actor_lib
+from drvf_tf.networks import ensemble_critic_network
+
+
+@gin.configurable
+def build_agent(
+    time_step_spec: ts.TimeStep,
+    action_spec: types.NestedTensorSpec,
+    num_batches: float,
+    seed: int = 0,
+    train_step_counter: Optional[tf.Variable] = None,
+    agent_class: Callable[..., tf_agent.TFAgent] = drvf_agent.DRVFAgent,
+    critic_class: Callable[..., tf.keras.layers.Layer] = (
+        ensemble_critic_network.EnsembleCriticNetwork),
+    actor_fn: Callable[..., tf.keras.layers.Layer] = (
+        actor_lib.tanh_gaussian_actor),
+    actor_learning_rate: float = 3e-4,
+    critic_learning_rate: float = 3e-4,
+    alpha_learning_rate: float = 3e-4) -> tf_agent.TFAgent:
+  """Builds networks, optimizers and the agent around them.
+
+  Args:
+    time_step_spec: Of the environment.
+    action_spec: Of the environment.
+    num_batches: Batches in an epoch, |D| / B.
+    seed: Of initial weights and of all draws in training.
+    train_step_counter: Counts train steps; a new one by default.
+    agent_class: Constructor of the agent; its other arguments come from gin.
+    critic_class: Constructor of the critic network.
+    actor_fn: Constructor of the actor network.
+    actor_learning_rate: Adam's.
+    critic_learning_rate: Adam's.
+    alpha_learning_rate: Adam's.
+
+  Returns:
+    The agent.
+  """
+  if train_step_counter is None:
+    train_step_counter = tf.Variable(0, dtype=tf.int64, name='train_step')
+  adam = tf.keras.optimizers.legacy.Adam
+  observation_spec = time_step_spec.observation
+  return agent_class(
+      time_step_spec,
+      action_spec,
+      critic_network=critic_class(
+          (observation_spec, action_spec), seed=10 * seed + 1_000),
+      actor_network=actor_fn(
+          observation_spec, action_spec, seed=10 * seed + 2_000),
+      actor_optimizer=adam(actor_learning_rate),
+      critic_optimizer=adam(critic_learning_rate),
+      alpha_optimizer=adam(alpha_learning_rate),
+      num_batches=num_batches,
+      seed=seed,
+      train_step_counter=train_step_counter)

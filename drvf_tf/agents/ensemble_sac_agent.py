@@ -1,0 +1,337 @@
+"""SAC over an ensemble critic, with three plug points.
+
+A method is a choice of parts: the critic's head (what a Q sample is), the
+backup (what each member regresses on), and the regularizers (what else the
+critic minimises). See the table in README.md.
+"""
+from typing import Callable, Dict, NamedTuple, Optional, Sequence
+
+import gin
+import tensorflow as tf
+from tf_agents.agents import tf_agent
+from tf_agents.agents.sac import sac_agent
+from tf_agents.networks import network
+from tf_agents.trajectories import time_step as ts
+from tf_agents.typing import types
+
+from drvf_tf.losses import backups, noise, regularizers as regularizers_lib
+from drvf_tf.losses import statistics, terms
+
+
+class CriticPass(NamedTuple):
+  """The critic's objective and what was seen on the way.
+
+  Attributes:
+    loss: Scalar, this replica's part of the global loss.
+    metrics: Scalars, this replica's parts.
+  """
+  loss: tf.Tensor
+  metrics: Dict[str, tf.Tensor]
+
+
+class ActorPass(NamedTuple):
+  """The actor's objective and the log-probabilities it was taken at."""
+  loss: tf.Tensor
+  log_pi: tf.Tensor
+  metrics: Dict[str, tf.Tensor]
+
+
+@gin.configurable
+class EnsembleSacAgent(sac_agent.SacAgent):
+  """Soft actor-critic whose critic is one stacked ensemble."""
+
+  def __init__(self,
+               time_step_spec: ts.TimeStep,
+               action_spec: types.NestedTensorSpec,
+               critic_network: network.Network,
+               actor_network: network.Network,
+               actor_optimizer: types.Optimizer,
+               critic_optimizer: types.Optimizer,
+               alpha_optimizer: types.Optimizer,
+               backup: Callable[..., tf.Tensor] = backups.minimum,
+               actor_value: Callable[..., tf.Tensor] = backups.minimum,
+               regularizers: Sequence[regularizers_lib.Regularizer] = (),
+               td_weight: float = 1.0,
+               num_samples: int = 1,
+               gamma: float = 0.99,
+               target_update_tau: float = 0.005,
+               target_update_period: int = 1,
+               reward_scale_factor: float = 1.0,
+               initial_log_alpha: float = 0.0,
+               target_entropy: Optional[float] = None,
+               gradient_clipping: Optional[float] = None,
+               seed: int = 0,
+               debug_summaries: bool = False,
+               summarize_grads_and_vars: bool = False,
+               train_step_counter: Optional[tf.Variable] = None,
+               name: Optional[str] = None):
+    """Creates the agent.
+
+    Args:
+      time_step_spec: Of the environment; one observation vector.
+      action_spec: One bounded, continuous action vector.
+      critic_network: An `EnsembleCriticNetwork`; the target is its copy.
+      actor_network: Observations to a tanh-Gaussian.
+      actor_optimizer: Of the actor.
+      critic_optimizer: Of the critic.
+      alpha_optimizer: Of the temperature.
+      backup: `QValues` at (s', a') to the value in Eq. (14).
+      actor_value: `QValues` at (s, π(s)) to the value in Eq. (17).
+      regularizers: What Eq. (16) adds to the Bellman error.
+      td_weight: Weight of the Bellman error (η_q of DRVF).
+      num_samples: n, posterior draws per member.
+      gamma: Discount γ.
+      target_update_tau: Polyak step of the target critic.
+      target_update_period: Train steps between target updates.
+      reward_scale_factor: Multiplies rewards.
+      initial_log_alpha: Where log β starts.
+      target_entropy: Of the policy; −dim(A) by default.
+      gradient_clipping: Norm to clip each gradient to.
+      seed: Of all random draws in training; see `losses/noise.py`.
+      debug_summaries: As in TF-Agents.
+      summarize_grads_and_vars: As in TF-Agents.
+      train_step_counter: Counts train steps, and seeds their draws.
+      name: Name of the agent.
+    """
+    _check_action_spec(action_spec)
+    if num_samples < 1:
+      raise ValueError(f'num_samples must be at least 1, not {num_samples}.')
+    if td_weight < 0:
+      raise ValueError(f'td_weight must not be negative, not {td_weight}.')
+    if target_entropy is None:
+      target_entropy = -float(action_spec.shape.num_elements())
+    target = critic_network.copy(name='TargetCriticNetwork')
+    super().__init__(
+        time_step_spec, action_spec,
+        # One stacked critic fills both of SacAgent's slots; its variables
+        # are de-duplicated there.
+        critic_network=critic_network, critic_network_2=critic_network,
+        target_critic_network=target, target_critic_network_2=target,
+        actor_network=actor_network,
+        actor_optimizer=actor_optimizer, critic_optimizer=critic_optimizer,
+        alpha_optimizer=alpha_optimizer,
+        actor_loss_weight=1.0, critic_loss_weight=1.0, alpha_loss_weight=1.0,
+        target_update_tau=target_update_tau,
+        target_update_period=target_update_period,
+        gamma=gamma, reward_scale_factor=reward_scale_factor,
+        initial_log_alpha=initial_log_alpha, target_entropy=target_entropy,
+        gradient_clipping=gradient_clipping,
+        debug_summaries=debug_summaries,
+        summarize_grads_and_vars=summarize_grads_and_vars,
+        train_step_counter=train_step_counter, name=name)
+    self._backup, self._actor_value = backup, actor_value
+    self._regularizers = tuple(regularizers)
+    self._td_weight, self._num_samples = td_weight, num_samples
+    self._seed = seed
+    self.initialize()  # the target starts as a copy of the critic
+
+  @property
+  def critic_network(self) -> network.Network:
+    """The online critic."""
+    return self._critic_network_1
+
+  @property
+  def target_critic_network(self) -> network.Network:
+    """The target critic."""
+    return self._target_critic_network_1
+
+  @property
+  def actor_network(self) -> network.Network:
+    """The actor."""
+    return self._actor_network
+
+  @property
+  def num_samples(self) -> int:
+    """n."""
+    return self._num_samples
+
+  def _train(self, experience, weights):
+    experience = self._as_transition(experience)
+    time_steps, policy_steps, next_time_steps = experience
+    actions = policy_steps.action
+    _check_batch(time_steps, actions, next_time_steps)
+    draws = noise.Draws.at_step(self._seed, self.train_step_counter)
+
+    variables = self.critic_network.trainable_variables
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+      tape.watch(variables)
+      critic = self._critic_pass(
+          time_steps, actions, next_time_steps, weights, draws)
+    self._descend(tape, critic.loss, variables, self._critic_optimizer)
+
+    variables = self.actor_network.trainable_variables
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+      tape.watch(variables)
+      actor = self._actor_pass(time_steps, weights, draws)
+    self._descend(tape, actor.loss, variables, self._actor_optimizer)
+
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+      tape.watch(self._log_alpha)
+      alpha_loss = self._average(terms.temperature_objective(
+          self._log_alpha, actor.log_pi, self._target_entropy), weights)
+    self._descend(tape, alpha_loss, [self._log_alpha], self._alpha_optimizer)
+
+    self.train_step_counter.assign_add(1)
+    self._update_target()
+    return self._loss_info(critic, actor, alpha_loss)
+
+  def _loss(self, experience, weights=None, training=False):
+    time_steps, policy_steps, next_time_steps = self._as_transition(experience)
+    draws = noise.Draws.at_step(self._seed, self.train_step_counter)
+    critic = self._critic_pass(
+        time_steps, policy_steps.action, next_time_steps, weights, draws)
+    actor = self._actor_pass(time_steps, weights, draws)
+    alpha_loss = self._average(terms.temperature_objective(
+        self._log_alpha, actor.log_pi, self._target_entropy), weights)
+    return self._loss_info(critic, actor, alpha_loss)
+
+  def critic_loss(self, time_steps, actions, next_time_steps,
+                  td_errors_loss_fn=None, gamma=None, reward_scale_factor=None,
+                  weights=None, training=False):
+    """L_critic of Eq. (16), as a scalar; the arguments are `SacAgent`'s."""
+    del td_errors_loss_fn, gamma, reward_scale_factor, training
+    draws = noise.Draws.at_step(self._seed, self.train_step_counter)
+    return self._critic_pass(
+        time_steps, actions, next_time_steps, weights, draws).loss
+
+  def actor_loss(self, time_steps, weights=None, training=True):
+    """L_actor of Eq. (17), as a scalar; the arguments are `SacAgent`'s."""
+    del training
+    draws = noise.Draws.at_step(self._seed, self.train_step_counter)
+    return self._actor_pass(time_steps, weights, draws).loss
+
+  def _critic_pass(self, time_steps: ts.TimeStep, actions: tf.Tensor,
+                   next_time_steps: ts.TimeStep,
+                   weights: Optional[tf.Tensor],
+                   draws: noise.Draws) -> CriticPass:
+    """Eq. (16): the trunk runs once over the data and all pairs asked for."""
+    targets = self._td_targets(next_time_steps, draws)
+    context = regularizers_lib.Context(
+        self.critic_network, self._policy_distribution,
+        time_steps.observation, actions, self.action_spec)
+    inputs = [(time_steps.observation, actions)]
+    inputs += [regularizer.pairs(context, draws)
+               for regularizer in self._regularizers]
+    q_data, *q_pairs = self._q_values(inputs, draws)
+
+    td = self._average(terms.bellman_error(q_data.samples, targets), weights)
+    loss = self._td_weight * td
+    metrics = {'td_loss': td}
+    for regularizer, q in zip(self._regularizers, q_pairs):
+      term, value = regularizer.loss(context, q)
+      loss += self._average(term)
+      metrics[regularizer.name] = self._average(value)
+    metrics.update(self._q_metrics('data', q_data))
+    metrics['target_mean'] = self._share(targets)
+    metrics['effective_members'] = self._share(
+        statistics.effective_members(q_data.samples))
+    metrics['posterior_std'] = self._share(
+        self.critic_network.head.posterior_std())
+    return CriticPass(loss, metrics)
+
+  def _td_targets(self, next_time_steps: ts.TimeStep,
+                  draws: noise.Draws) -> tf.Tensor:
+    """Eq. (14), `[1, B]` or `[M, B]`."""
+    next_actions, next_log_pi = self._sample_policy(
+        next_time_steps.observation, draws)
+    next_q, _ = self.target_critic_network(
+        (next_time_steps.observation, next_actions),
+        num_samples=self._num_samples, seed=draws.seed())
+    return backups.td_target(
+        self._reward_scale_factor * next_time_steps.reward,
+        next_time_steps.discount, self._backup(next_q), next_log_pi,
+        tf.exp(self._log_alpha), self._gamma)
+
+  def _q_values(self, inputs, draws: noise.Draws):
+    """Q at several sets of pairs: one trunk pass, fresh draws for each set."""
+    present = [pair for pair in inputs if pair is not None]
+    sizes = [tf.shape(actions)[0] for _, actions in present]
+    features = self.critic_network.features(tuple(
+        tf.concat(parts, axis=0) for parts in zip(*present)))
+    split = iter(tf.split(features, sizes, axis=1))
+    return [None if pair is None else self.critic_network.head(
+        next(split), num_samples=self._num_samples, seed=draws.seed())
+            for pair in inputs]
+
+  def _actor_pass(self, time_steps: ts.TimeStep,
+                  weights: Optional[tf.Tensor],
+                  draws: noise.Draws) -> ActorPass:
+    """Eq. (17)."""
+    actions, log_pi = self._sample_policy(time_steps.observation, draws)
+    q, _ = self.critic_network(
+        (time_steps.observation, actions),
+        num_samples=self._num_samples, seed=draws.seed())
+    loss = self._average(terms.actor_objective(
+        self._actor_value(q), log_pi, tf.exp(self._log_alpha)), weights)
+    metrics = self._q_metrics('policy', q)
+    metrics['entropy'] = -self._share(log_pi)
+    return ActorPass(loss, log_pi, metrics)
+
+  def _policy_distribution(self, observations: tf.Tensor):
+    return self.actor_network(observations)[0]
+
+  def _sample_policy(self, observations: tf.Tensor, draws: noise.Draws):
+    shape = [tf.shape(observations)[0], self.action_spec.shape[0]]
+    return noise.sample_actions(
+        self._policy_distribution(observations), draws.normal(shape))
+
+  def _descend(self, tape: tf.GradientTape, loss: tf.Tensor, variables,
+               optimizer) -> None:
+    tf.debugging.check_numerics(loss, 'A loss is inf or nan.')
+    self._apply_gradients(
+        tape.gradient(loss, variables), variables, optimizer)
+
+  def _average(self, term: tf.Tensor,
+               weights: Optional[tf.Tensor] = None) -> tf.Tensor:
+    """This replica's part: `[R]` averaged globally, a scalar added once."""
+    if term.shape.rank == 0:
+      return tf.nn.scale_regularization_loss(term)
+    return tf.nn.compute_average_loss(term, sample_weight=weights)
+
+  def _share(self, values: tf.Tensor) -> tf.Tensor:
+    """Mean of a statistic, as this replica's part of a sum over replicas."""
+    return tf.nn.scale_regularization_loss(tf.reduce_mean(values))
+
+  def _q_metrics(self, where: str, q) -> Dict[str, tf.Tensor]:
+    stats = statistics.q_statistics(q.mean, q.variance)
+    return {f'q_{where}': self._share(stats.mean),
+            f'q_std_{where}': self._share(stats.std)}
+
+  def _loss_info(self, critic: CriticPass, actor: ActorPass,
+                 alpha_loss: tf.Tensor) -> tf_agent.LossInfo:
+    extra = {
+        'critic_loss': critic.loss,
+        'actor_loss': actor.loss,
+        'alpha_loss': alpha_loss,
+        'temperature': self._share(tf.exp(self._log_alpha)),
+        **critic.metrics,
+        **actor.metrics,
+    }
+    return tf_agent.LossInfo(critic.loss + actor.loss + alpha_loss, extra)
+
+
+def _check_action_spec(action_spec: types.NestedTensorSpec) -> None:
+  """Raises unless the actions are one bounded, continuous vector."""
+  flat = tf.nest.flatten(action_spec)
+  if len(flat) != 1 or flat[0] is not action_spec:
+    raise ValueError(f'action_spec must be one vector, not {action_spec}.')
+  if not action_spec.dtype.is_floating:
+    raise ValueError(
+        f'action_spec must be continuous, not {action_spec.dtype.name}: '
+        'discrete actions are not supported.')
+  bounds = [getattr(action_spec, side, None) for side in ('minimum', 'maximum')]
+  largest = action_spec.dtype.max
+  if any(b is None or not (abs(b) < largest).all() for b in bounds):
+    raise ValueError(
+        f'action_spec must be bounded on both sides, not {action_spec}.')
+
+
+def _check_batch(time_steps: ts.TimeStep, actions: tf.Tensor,
+                 next_time_steps: ts.TimeStep) -> None:
+  """Stops the step if the batch holds NaN or inf, naming where."""
+  for where, values in (('observation', time_steps.observation),
+                        ('action', actions),
+                        ('reward', next_time_steps.reward),
+                        ('next observation', next_time_steps.observation)):
+    tf.debugging.check_numerics(
+        values, f'The {where} of the experience holds NaN or inf.')

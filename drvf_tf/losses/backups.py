@@ -1,0 +1,85 @@
+"""Backups: from Q at the next pair to the value each member regresses on.
+
+A backup takes `QValues` (samples `[M, B, n]`, mean and variance `[M, B]`) and
+returns `[1, B]`, one value shared by all members, or `[M, B]`, one for each.
+The actor's objective reduces with the same functions.
+"""
+import math
+
+import gin
+import numpy as np
+import tensorflow as tf
+import tensorflow_probability as tfp
+
+from drvf_tf.losses import statistics
+
+
+@gin.configurable
+def minimum(q) -> tf.Tensor:
+  """min over members j and draws k, Eq. (14): `[1, B]`."""
+  return tf.reduce_min(q.samples, axis=[0, 2])[tf.newaxis]
+
+
+@gin.configurable
+def independent_minimum(q) -> tf.Tensor:
+  """Each member the min of its own draws (AntMaze, App. C): `[M, B]`."""
+  return tf.reduce_min(q.samples, axis=2)
+
+
+@gin.configurable
+def independent_mean(q) -> tf.Tensor:
+  """Each member the mean of its own draws: `[M, B]`."""
+  return tf.reduce_mean(q.samples, axis=2)
+
+
+@gin.configurable
+def lcb(q, alpha: float = gin.REQUIRED) -> tf.Tensor:
+  """Q¹_lcb = Q̄ − α·Std in closed form, Sec. 4.3: `[1, B]`, no draws."""
+  stats = statistics.q_statistics(q.mean, q.variance)
+  return (stats.mean - alpha * stats.std)[tf.newaxis]
+
+
+@gin.configurable
+def sampled_lcb(q, alpha: float = gin.REQUIRED) -> tf.Tensor:
+  """Middle of Eq. (13): mean − α·Std of the M·n samples: `[1, B]`."""
+  mean, variance = tf.nn.moments(q.samples, axes=[0, 2])
+  return (mean - alpha * tf.sqrt(variance + 1e-8))[tf.newaxis]
+
+
+def lcb_coefficient(num_samples: int) -> float:
+  """α of Eq. (13): E[min of N Gaussian samples] ≈ mean − α·std.
+
+  Args:
+    num_samples: N, for DRVF the M·n samples of the target.
+
+  Returns:
+    Φ⁻¹((N − π/8) / (N − π/4 + 1)).
+  """
+  if num_samples < 1:
+    raise ValueError(f'num_samples must be at least 1, not {num_samples}.')
+  probability = (num_samples - math.pi / 8) / (num_samples - math.pi / 4 + 1)
+  normal = tfp.distributions.Normal(np.float64(0), np.float64(1))
+  return float(normal.quantile(probability))
+
+
+def td_target(reward: tf.Tensor,
+              discount: tf.Tensor,
+              next_value: tf.Tensor,
+              next_log_pi: tf.Tensor,
+              temperature: tf.Tensor,
+              gamma: float) -> tf.Tensor:
+  """Pessimistic target T̂ Q_j of Eq. (14): r + γ(V_j(s') − β log π(a'|s')).
+
+  Args:
+    reward: r(s, a), `[B]`.
+    discount: 0 where the episode ended in a terminal state, else 1, `[B]`.
+    next_value: A backup of Q(s', a'), `[1, B]` or `[M, B]`.
+    next_log_pi: log π(a'|s'), `[B]`.
+    temperature: β.
+    gamma: γ.
+
+  Returns:
+    `[1, B]` or `[M, B]`, through which no gradient flows.
+  """
+  next_value -= temperature * next_log_pi
+  return tf.stop_gradient(reward + gamma * discount * next_value)

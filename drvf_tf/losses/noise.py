@@ -1,0 +1,82 @@
+"""Random draws that depend on nothing but a seed, the step and their purpose.
+
+A run that is stopped and resumed, and a run on several replicas, sees the same
+noise as one that was never stopped on one device: noise of the batch is drawn
+for the global batch, and a replica takes its own rows; weights of the head are
+drawn alike on every replica, because one draw is one function.
+"""
+from typing import Sequence, Tuple
+
+import tensorflow as tf
+import tensorflow_probability as tfp
+from tf_agents.distributions import utils as distribution_utils
+
+
+class Draws:
+  """A stream of stateless draws; every call uses a new sub-seed."""
+
+  def __init__(self, seed: tf.Tensor):
+    """Creates the stream.
+
+    Args:
+      seed: Stateless seed, int32 `[2]`.
+    """
+    self._seed = seed
+    self._count = 0
+
+  @classmethod
+  def at_step(cls, seed: int, step: tf.Tensor) -> 'Draws':
+    """The stream of a train step."""
+    base = tf.constant([seed & 0x7fffffff, 0x44525646], tf.int32)
+    return cls(tf.random.experimental.stateless_fold_in(base, step))
+
+  def seed(self) -> tf.Tensor:
+    """The next sub-seed, int32 `[2]`."""
+    self._count += 1
+    return tf.random.experimental.stateless_fold_in(self._seed, self._count)
+
+  def normal(self, shape: Sequence) -> tf.Tensor:
+    """Standard normal noise; the batch is the last axis but one."""
+    return self._rows(tf.random.stateless_normal, shape)
+
+  def uniform(self, shape: Sequence) -> tf.Tensor:
+    """Noise uniform in [0, 1); the batch is the last axis but one."""
+    return self._rows(tf.random.stateless_uniform, shape)
+
+  def _rows(self, generate, shape: Sequence) -> tf.Tensor:
+    context = tf.distribute.get_replica_context()
+    replicas = context.num_replicas_in_sync if context else 1
+    if replicas == 1:
+      return generate(shape, self.seed())
+    rows = shape[-2]
+    values = generate([*shape[:-2], replicas * rows, shape[-1]], self.seed())
+    first = context.replica_id_in_sync_group * rows
+    return values[..., first:first + rows, :]
+
+
+def sample_actions(distribution: tfp.distributions.Distribution,
+                   noise: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+  """Reparameterised actions and their log-probabilities.
+
+  Args:
+    distribution: The actor's: a Gaussian squashed to the action bounds.
+    noise: Standard normal, `[..., B, act]`.
+
+  Returns:
+    (actions `[..., B, act]`, log π `[..., B]`).
+  """
+  if not isinstance(distribution, distribution_utils.SquashToSpecNormal):
+    raise TypeError(
+        'actor_network must give a tanh-Gaussian (TF-Agents\' '
+        f'SquashToSpecNormal), not {type(distribution).__name__}.')
+  gaussian = distribution.input_distribution
+  unsquashed = gaussian.mean() + gaussian.stddev() * noise
+  actions = (distribution.action_magnitudes * tf.tanh(unsquashed)
+             + distribution.action_means)
+  # log |d tanh(x)/dx| = 2 (log 2 − x − softplus(−2x)), finite for every x.
+  log_slope = 2.0 * (tf.math.log(2.0) - unsquashed
+                     - tf.math.softplus(-2.0 * unsquashed))
+  log_slope += tf.math.log(
+      tf.cast(distribution.action_magnitudes, log_slope.dtype))
+  log_pi = gaussian.log_prob(unsquashed) - tf.reduce_sum(log_slope, axis=-1)
+  return actions, log_pi

@@ -1,0 +1,41 @@
+"""Where the out-of-distribution actions of Eq. (15) come from, Sec. 5.3.
+
+A source gives K actions for each of B states as `[K, B, act]`. Noise comes
+from outside (`draws`), so that a source is a pure function of it.
+"""
+import gin
+import tensorflow as tf
+
+from drvf_tf.losses import noise
+
+
+@gin.configurable
+def from_policy(policy, observations: tf.Tensor, actions: tf.Tensor,
+                action_spec, num_actions: int,
+                draws: noise.Draws) -> tf.Tensor:
+  """a ~ π(·|s), the paper's choice: no gradient reaches the policy."""
+  del action_spec
+  shape = [num_actions, tf.shape(actions)[0], actions.shape[-1]]
+  sampled, _ = noise.sample_actions(policy(observations), draws.normal(shape))
+  return tf.stop_gradient(sampled)
+
+
+@gin.configurable
+def uniform(policy, observations: tf.Tensor, actions: tf.Tensor, action_spec,
+            num_actions: int, draws: noise.Draws) -> tf.Tensor:
+  """Uniform over the action space (App. E.2)."""
+  del policy, observations
+  shape = [num_actions, tf.shape(actions)[0], actions.shape[-1]]
+  low, high = action_spec.minimum, action_spec.maximum
+  return low + (high - low) * draws.uniform(shape)
+
+
+@gin.configurable
+def noisy_dataset(policy, observations: tf.Tensor, actions: tf.Tensor,
+                  action_spec, num_actions: int, draws: noise.Draws,
+                  std: float = 0.3) -> tf.Tensor:
+  """The dataset's own actions plus Gaussian noise, clipped to the bounds."""
+  del policy, observations
+  shape = [num_actions, tf.shape(actions)[0], actions.shape[-1]]
+  noisy = actions + std * draws.normal(shape)
+  return tf.clip_by_value(noisy, action_spec.minimum, action_spec.maximum)

@@ -1,0 +1,147 @@
+"""Regularizers of the critic: what Eq. (16) adds to the Bellman error.
+
+A regularizer may ask for Q at state-action pairs of its own (`pairs`); the
+agent evaluates them in the same pass as the data and hands the result to
+`loss`. A loss of shape `[R]` is averaged over the global batch, a scalar is
+added once.
+"""
+from typing import Callable, NamedTuple, Optional, Tuple
+
+import gin
+import tensorflow as tf
+
+from drvf_tf.losses import noise, ood_actions, terms
+
+ObservationAndAction = Tuple[tf.Tensor, tf.Tensor]
+
+
+class Context(NamedTuple):
+  """What a regularizer may look at.
+
+  Attributes:
+    critic: The online critic network.
+    policy: Observations to the actor's action distribution.
+    observations: `[B, obs]` of the data.
+    actions: `[B, act]` of the data.
+    action_spec: Bounds of the actions.
+  """
+  critic: tf.keras.layers.Layer
+  policy: Callable[[tf.Tensor], object]
+  observations: tf.Tensor
+  actions: tf.Tensor
+  action_spec: object
+
+
+class Regularizer:
+  """Base: no pairs of its own."""
+
+  name = 'regularizer'
+
+  def pairs(self, context: Context,
+            draws: noise.Draws) -> Optional[ObservationAndAction]:
+    """(observations `[R, obs]`, actions `[R, act]`) to evaluate, or None."""
+    del context, draws
+    return None
+
+  def loss(self, context: Context, q) -> Tuple[tf.Tensor, tf.Tensor]:
+    """(weighted loss, bare value for the metrics).
+
+    Args:
+      context: The batch and the networks.
+      q: `QValues` at `pairs`, or None.
+    """
+    raise NotImplementedError
+
+
+@gin.configurable
+class KlDivergence(Regularizer):
+  """KL of Eqs. (10) and (16), summed over members."""
+
+  name = 'kl'
+
+  def __init__(self,
+               weight: float,
+               num_batches: float,
+               scale: Callable[[int, float], float] = terms.kl_per_batch):
+    """Creates it.
+
+    Args:
+      weight: η_q.
+      num_batches: |D| / B, batches in an epoch.
+      scale: (weights of a head, num_batches) to the KL's scale.
+    """
+    if weight < 0:
+      raise ValueError(f'weight of the KL must not be negative, not {weight}.')
+    if num_batches <= 0:
+      raise ValueError(f'num_batches must be positive, not {num_batches}.')
+    self._weight, self._num_batches, self._scale = weight, num_batches, scale
+
+  def loss(self, context: Context, q) -> Tuple[tf.Tensor, tf.Tensor]:
+    """η_q · scale · Σ_j KL_j."""
+    del q
+    num_weights = context.critic.head.posterior_std().shape[-1]
+    scale = self._scale(num_weights, self._num_batches)
+    kl = scale * tf.reduce_sum(context.critic.kl_divergence())
+    return self._weight * kl, kl
+
+
+@gin.configurable
+class Repulsion(Regularizer):
+  """−η_ood · R of Eqs. (15) and (16) at OOD actions."""
+
+  name = 'repulsion'
+
+  def __init__(self,
+               weight: float,
+               num_actions: int = 10,
+               spread: Callable[..., tf.Tensor] = terms.pooled_std,
+               source: Callable[..., tf.Tensor] = ood_actions.from_policy,
+               batch_size: Optional[int] = None):
+    """Creates it.
+
+    Args:
+      weight: η_ood.
+      num_actions: K, OOD actions per state.
+      spread: `QValues` to the standard deviation `[R]`.
+      source: Where the actions come from.
+      batch_size: How many states of the batch are used; None for all.
+    """
+    if weight < 0:
+      raise ValueError(f'eta_ood must not be negative, not {weight}.')
+    if num_actions < 1:
+      raise ValueError(
+          f'num_ood_actions must be at least 1, not {num_actions}.')
+    if batch_size is not None and batch_size < 1:
+      raise ValueError(f'ood_batch_size must be at least 1, not {batch_size}.')
+    self._weight, self._num_actions = weight, num_actions
+    self._spread, self._source = spread, source
+    self._batch_size = batch_size
+
+  def pairs(self, context: Context,
+            draws: noise.Draws) -> Optional[ObservationAndAction]:
+    """K actions at each state, rows ordered action by action: `[K·B, ·]`."""
+    observations = context.observations[:self._batch_size]
+    actions = self._source(
+        context.policy, observations, context.actions[:self._batch_size],
+        context.action_spec, self._num_actions, draws)  # [K, B, act]
+    return (tf.tile(observations, [self._num_actions, 1]),
+            tf.reshape(actions, [-1, actions.shape[-1]]))
+
+  def loss(self, context: Context, q) -> Tuple[tf.Tensor, tf.Tensor]:
+    """−η_ood · Std of the Q samples."""
+    del context
+    spread = self._spread(q)  # [K·B]
+    return -self._weight * spread, spread
+
+
+@gin.configurable
+class WeightDecay(Regularizer):
+  """Coupled L2 of the hidden kernels; its λ is the critic network's `l2`."""
+
+  name = 'decay'
+
+  def loss(self, context: Context, q) -> Tuple[tf.Tensor, tf.Tensor]:
+    """λ/2·Σ kernel²."""
+    del q
+    decay = context.critic.decay_loss()
+    return decay, decay

@@ -1,0 +1,71 @@
+"""The actor: a tanh-Gaussian with EDAC's initialisation, of TF-Agents parts."""
+import math
+from typing import Optional, Sequence
+
+import gin
+import tensorflow as tf
+from tf_agents.agents.sac import tanh_normal_projection_network as tanh_normal
+from tf_agents.networks import network, sequential
+from tf_agents.typing import types
+
+
+class _TanhNormalHead(tanh_normal.TanhNormalProjectionNetwork):
+  """TF-Agents' projection with log-std bounds and small initial weights."""
+
+  def __init__(self, sample_spec, log_std_bounds, head_range, seed,
+               name='TanhNormalHead'):
+    low, high = log_std_bounds
+    super().__init__(
+        sample_spec,
+        std_transform=lambda x: tf.exp(tf.clip_by_value(x, low, high)),
+        name=name)
+    uniform = tf.keras.initializers.RandomUniform(
+        -head_range, head_range, seed=seed)
+    self._projection_layer = tf.keras.layers.Dense(
+        2 * sample_spec.shape.num_elements(), kernel_initializer=uniform,
+        bias_initializer=uniform, dtype=tf.float32, name='projection_layer')
+
+  def call(self, inputs, network_state=(), **kwargs):
+    kwargs['outer_rank'] = 1
+    kwargs.pop('step_type', None)
+    return super().call(tf.cast(inputs, tf.float32), **kwargs)
+
+
+@gin.configurable
+def tanh_gaussian_actor(
+    observation_spec: types.NestedTensorSpec,
+    action_spec: types.NestedTensorSpec,
+    hidden_units: Sequence[int] = (256, 256, 256),
+    log_std_bounds: Sequence[float] = (-5.0, 2.0),
+    head_range: float = 1e-3,
+    bias_value: float = 0.1,
+    seed: Optional[int] = None) -> network.Network:
+  """π(a|s) = tanh-Gaussian scaled to the action bounds.
+
+  Args:
+    observation_spec: One vector.
+    action_spec: One bounded vector.
+    hidden_units: Widths of the ReLU layers.
+    log_std_bounds: Where log σ is clipped.
+    head_range: The last layer starts uniform in ± this.
+    bias_value: What the hidden biases start from.
+    seed: Of the initial weights.
+
+  Returns:
+    A network from observations to `SquashToSpecNormal`.
+  """
+  layers = []
+  width = observation_spec.shape[0]
+  for i, units in enumerate(hidden_units):
+    bound = 1.0 / math.sqrt(width)
+    layers.append(tf.keras.layers.Dense(
+        units, activation='relu',
+        kernel_initializer=tf.keras.initializers.RandomUniform(
+            -bound, bound, seed=None if seed is None else seed + i),
+        bias_initializer=tf.keras.initializers.Constant(bias_value)))
+    width = units
+  layers.append(_TanhNormalHead(
+      action_spec, log_std_bounds, head_range,
+      seed=None if seed is None else seed + len(hidden_units)))
+  return sequential.Sequential(
+      layers, input_spec=observation_spec, name='ActorNetwork')

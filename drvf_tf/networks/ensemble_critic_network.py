@@ -1,0 +1,143 @@
+"""The critic: M members in one TF-Agents network, with a head to choose."""
+from typing import Callable, Optional, Sequence, Tuple
+
+import gin
+import tensorflow as tf
+from tf_agents.networks import network
+from tf_agents.typing import types
+
+from drvf_tf.losses import statistics
+from drvf_tf.networks import ensemble_layers, heads
+
+ObservationAndAction = Tuple[tf.Tensor, tf.Tensor]
+
+
+@gin.configurable
+class EnsembleCriticNetwork(network.Network):
+  """M critics Q_j(s, a) = ψ_j(s, a)ᵀ w_j with stacked variables."""
+
+  def __init__(self,
+               input_tensor_spec: types.NestedTensorSpec,
+               num_members: int = 5,
+               hidden_units: Sequence[int] = (256, 256, 256),
+               head: Callable[..., tf.keras.layers.Layer] = heads.BayesianHead,
+               layer_norm: bool = False,
+               norm_before_activation: bool = False,
+               l2: float = 0.0,
+               seed: Optional[int] = None,
+               name: str = 'EnsembleCriticNetwork'):
+    """Creates the network.
+
+    Args:
+      input_tensor_spec: (observation, action) specs, one vector each.
+      num_members: M.
+      hidden_units: Widths of the hidden layers.
+      head: Constructor of the last layer, `head(num_members, seed=...)`. A
+        constructor and not an instance: `copy()` would share an instance with
+        the target network.
+      layer_norm: Whether each hidden layer is normalised.
+      norm_before_activation: Linear → LN → ReLU instead of Linear → ReLU → LN.
+      l2: Coupled weight decay of the hidden kernels.
+      seed: Of the initial weights.
+      name: Name of the network.
+    """
+    _check_specs(input_tensor_spec)
+    if num_members < 1:
+      raise ValueError(f'num_members must be at least 1, not {num_members}.')
+    if l2 < 0:
+      raise ValueError(f'l2 must not be negative, not {l2}.')
+    super().__init__(input_tensor_spec, state_spec=(), name=name)
+    self._num_members = num_members
+    self._hidden = []
+    for i, units in enumerate(hidden_units):
+      layer_seed = None if seed is None else seed + i
+      relu = norm_before_activation and layer_norm
+      self._hidden.append(ensemble_layers.EnsembleDense(
+          num_members, units, activation=None if relu else 'relu', l2=l2,
+          seed=layer_seed, name=f'hidden_{i}'))
+      if layer_norm:
+        self._hidden.append(ensemble_layers.EnsembleLayerNorm(
+            num_members, name=f'norm_{i}'))
+      if relu:
+        self._hidden.append(_EnsembleRelu())
+    self._head = head(
+        num_members, seed=None if seed is None else seed + len(hidden_units))
+
+  @property
+  def num_members(self) -> int:
+    """M."""
+    return self._num_members
+
+  @property
+  def head(self) -> tf.keras.layers.Layer:
+    """The last layer: ψ to `QValues`."""
+    return self._head
+
+  def features(self, inputs: ObservationAndAction) -> tf.Tensor:
+    """ψ(s, a) of every member, `[M, B, d]`, with a constant 1 at its end."""
+    members = tf.concat(inputs, axis=-1)  # [B, obs + act], shared by members
+    for layer in self._hidden:
+      members = layer(members)
+    features = tf.cast(tf.stack(members), tf.float32)  # [M, B, d - 1]
+    return tf.pad(features, [[0, 0], [0, 0], [0, 1]], constant_values=1.0)
+
+  def call(self,
+           inputs: ObservationAndAction,
+           step_type: types.NestedTensor = (),
+           network_state: types.NestedTensor = (),
+           training: bool = False,
+           num_samples: int = 1,
+           seed: Optional[tf.Tensor] = None):
+    """Q at (s, a): the trunk runs once, however many samples are drawn.
+
+    Args:
+      inputs: (observation `[B, obs]`, action `[B, act]`).
+      step_type: Unused.
+      network_state: Passed on.
+      training: Unused.
+      num_samples: n, draws per member.
+      seed: Stateless seed of the draws; None draws afresh.
+
+    Returns:
+      (`QValues`, network_state).
+    """
+    del step_type, training
+    q = self._head(self.features(inputs), num_samples=num_samples, seed=seed)
+    return q, network_state
+
+  def kl_divergence(self) -> tf.Tensor:
+    """KL of each member's posterior from the prior, `[M]`."""
+    return self._head.kl_divergence()
+
+  def decay_loss(self) -> tf.Tensor:
+    """λ/2·Σ kernel² over the hidden kernels, a scalar."""
+    losses = [loss for layer in self._hidden for loss in layer.losses]
+    return tf.add_n(losses) if losses else tf.zeros([])
+
+  def uncertainty(
+      self, inputs: ObservationAndAction) -> statistics.QStatistics:
+    """Closed-form mean and standard deviations of Q(s, a), `[B]` each."""
+    q, _ = self(inputs)
+    return statistics.q_statistics(q.mean, q.variance)
+
+
+class _EnsembleRelu(tf.keras.layers.Layer):
+  """ReLU on every member."""
+
+  def call(self, inputs: Sequence[tf.Tensor]) -> ensemble_layers.Members:
+    """Applies it."""
+    return [tf.nn.relu(x) for x in inputs]
+
+
+def _check_specs(input_tensor_spec: types.NestedTensorSpec) -> None:
+  """Raises unless the input is one observation vector and one action vector."""
+  flat = tf.nest.flatten(input_tensor_spec)
+  if len(flat) != 2:
+    raise ValueError(
+        'input_tensor_spec must be one observation and one action spec, not '
+        f'{input_tensor_spec}: flatten nested observations first.')
+  for what, spec in zip(('observation', 'action'), flat):
+    if spec.shape.rank != 1:
+      raise ValueError(
+          f'The {what} spec must be a vector [size], not of shape '
+          f'{spec.shape}: flatten it first.')

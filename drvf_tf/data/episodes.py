@@ -5,7 +5,8 @@ import numpy as np
 
 
 def to_transitions(arrays: Mapping[str, np.ndarray],
-                   max_episode_steps: Optional[int]) -> Dict[str, np.ndarray]:
+                   max_episode_steps: Optional[int],
+                   drop_unknown_next: bool = True) -> Dict[str, np.ndarray]:
   """Finds episode ends and next observations.
 
   Where the data have no `next_observations`, a row's next observation is the
@@ -17,6 +18,8 @@ def to_transitions(arrays: Mapping[str, np.ndarray],
     arrays: D4RL's arrays; without `timeouts` (D4RL's v0 files) an episode
       ends after `max_episode_steps`.
     max_episode_steps: the task's time limit, where known.
+    drop_unknown_next: false keeps the rows whose next observation is not
+      known (with their own observation): for statistics, not for training.
 
   Returns:
     The arrays of an `OfflineDataset`.
@@ -29,16 +32,16 @@ def to_transitions(arrays: Mapping[str, np.ndarray],
   ends = terminals | timeouts
   ends[-1] = True  # the recording stops here, whether or not the episode did
   observations = arrays['observations'].astype(np.float32)
+  keep = np.ones(len(ends), bool)
   if 'next_observations' in arrays:
     next_observations = arrays['next_observations'].astype(np.float32)
-    keep = np.ones(len(ends), bool)
   else:
     next_observations = np.concatenate([observations[1:], observations[-1:]])
     next_observations[ends] = observations[ends]
-    keep = ~ends | terminals
-    # The end of a shortened episode moves to the last row that is kept.
-    starts_next = np.concatenate([ends[1:], [False]])
-    ends = np.where(keep, ends | (starts_next & ~np.roll(keep, -1)), False)
+    if drop_unknown_next:
+      keep = ~ends | terminals
+      # The end of a shortened episode moves to the row before it.
+      ends = keep & (ends | np.concatenate([~keep[1:], [False]]))
   return {
       'observations': observations[keep],
       'actions': arrays['actions'][keep].astype(np.float32),

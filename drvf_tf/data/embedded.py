@@ -1,0 +1,36 @@
+"""The embedded default: data for maze2d-umaze, made on the spot."""
+import pathlib
+
+from absl import logging
+import gin
+
+from drvf_tf.data import files, waypoints
+
+TASK = 'maze2d-umaze-v1'
+
+
+@gin.configurable('generated_maze2d')
+def generated_file(num_steps: int = 200_000, seed: int = 0) -> pathlib.Path:
+  """The generated dataset's file; generates it where it is not there yet.
+
+  Args:
+    num_steps: rows of the dataset.
+    seed: of the start, the targets and the planner.
+
+  Returns:
+    The path of the file.
+  """
+  name = f'{TASK}-generated-{num_steps}-seed{seed}.hdf5'
+  path = files.find(name)
+  if path is not None:
+    return path
+  path = files.writable_folder() / name
+  logging.warning(
+      "No file of D4RL for %s: generating %d steps with d4rl's own planner "
+      'into %s (about a minute, once). These are not D4RL\'s own rows.',
+      TASK, num_steps, path)
+  arrays = waypoints.collect(TASK, num_steps, seed)
+  files.write(path, arrays, note=(
+      f"generated, not D4RL: d4rl's waypoint planner, {num_steps} steps, "
+      f'seed {seed}'))
+  return path

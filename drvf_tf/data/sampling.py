@@ -1,0 +1,69 @@
+"""Batches gathered inside the graph."""
+import numpy as np
+import tensorflow as tf
+from tf_agents.trajectories import policy_step, time_step as ts, trajectory
+
+from drvf_tf.data import offline_dataset
+
+
+class TransitionSampler(tf.Module):
+  """Uniform batches of transitions, a pure function of (seed, step).
+
+  There is no shuffle buffer and no iterator: any step's batch can be had at
+  any time, so a resumed run sees what an uninterrupted one would have seen.
+  """
+
+  def __init__(self, dataset: offline_dataset.OfflineDataset,
+               batch_size: int, seed: int):
+    """Copies the dataset into one tensor.
+
+    Args:
+      dataset: the transitions.
+      batch_size: rows of a batch, drawn with replacement.
+      seed: of the draws.
+    """
+    super().__init__(name='transition_sampler')
+    self._batch_size = batch_size
+    self._seed = seed
+    self._size = dataset.size
+    self._widths = [dataset.observation_size, dataset.actions.shape[1], 1, 1,
+                    dataset.observation_size]
+    # One row holds a whole transition: a batch is one gather.
+    self._rows = tf.constant(np.concatenate([
+        dataset.observations, dataset.actions, dataset.rewards[:, None],
+        1. - dataset.terminals[:, None].astype(np.float32),
+        dataset.next_observations], axis=1, dtype=np.float32))
+
+  @property
+  def batch_size(self) -> int:
+    """Rows of a batch."""
+    return self._batch_size
+
+  def indices(self, step: tf.Tensor) -> tf.Tensor:
+    """The rows of `step`'s batch, [batch]."""
+    seed = tf.stack([tf.constant(self._seed, tf.int64), tf.cast(step, tf.int64)])
+    return tf.random.stateless_uniform(
+        [self._batch_size], seed, maxval=self._size, dtype=tf.int64)
+
+  def __call__(self, step: tf.Tensor) -> trajectory.Transition:
+    """The batch of `step`."""
+    rows = tf.gather(self._rows, self.indices(step))
+    observation, action, reward, discount, next_observation = tf.split(
+        rows, self._widths, axis=1)
+    return transition(observation, action, reward[:, 0], discount[:, 0],
+                      next_observation)
+
+
+def transition(observation: tf.Tensor, action: tf.Tensor, reward: tf.Tensor,
+               discount: tf.Tensor,
+               next_observation: tf.Tensor) -> trajectory.Transition:
+  """TF-Agents' form of (s, a, r, discount, s')."""
+  mid = tf.fill(tf.shape(reward), ts.StepType.MID)
+  last = tf.fill(tf.shape(reward), ts.StepType.LAST)
+  return trajectory.Transition(
+      time_step=ts.TimeStep(
+          mid, tf.zeros_like(reward), tf.ones_like(discount), observation),
+      action_step=policy_step.PolicyStep(action),
+      next_time_step=ts.TimeStep(
+          tf.where(discount > 0, mid, last), reward, discount,
+          next_observation))

@@ -24,7 +24,7 @@ setuptools.setup(
     long_description_content_type='text/markdown',
     license='Apache-2.0',
     packages=setuptools.find_packages(include=['drvf_tf', 'drvf_tf.*']),
-    package_data={'drvf_tf': ['py.typed']},
+    package_data={'drvf_tf': ['py.typed', 'envs/*.npz']},
     python_requires='>=3.9,<3.12',
     install_requires=[
         'absl-py>=1.4',

@@ -1,7 +1,6 @@
 """D4RL's HDF5 files: where they are, how they are read and written."""
 import os
 import pathlib
-import stat
 import tempfile
 from typing import Dict, List, Mapping, Optional
 import urllib.error
@@ -43,7 +42,7 @@ def writable_folder() -> pathlib.Path:
   for folder in folders():
     try:
       folder.mkdir(parents=True, exist_ok=True)
-      if not folder.stat().st_mode & stat.S_IWUSR:
+      if not folder.stat().st_mode & 0o222:
         continue  # marked read-only, though root could write
       with tempfile.TemporaryFile(dir=folder):
         return folder

@@ -122,13 +122,12 @@ class MjSim:
 
 def load_model_from_path(path: str) -> PyMjModel:
   """mujoco_py.load_model_from_path, with MuJoCo 2.1.0's physics."""
-  physics_check.require(load_unchecked)
-  return load_unchecked(path)
-
-
-def load_unchecked(path: str) -> PyMjModel:
-  """`load_model_from_path` without the check of the installed MuJoCo."""
+  physics_check.require(_unchecked_sim)
   return PyMjModel(mujoco_models.load(path))
+
+
+def _unchecked_sim(path: str) -> MjSim:
+  return MjSim(PyMjModel(mujoco_models.load(path)))
 
 
 def get_version() -> str:

@@ -34,7 +34,7 @@ def build_agent(
     action_spec: Of the environment.
     num_batches: Batches in an epoch, |D| / B.
     seed: Of initial weights and of all draws in training.
-    train_step_counter: Counts train steps; a new one by default.
+    train_step_counter: Counts train steps; the agent's own by default.
     agent_class: Constructor of the agent; its other arguments come from gin.
     critic_class: Constructor of the critic network.
     actor_fn: Constructor of the actor network.
@@ -45,8 +45,6 @@ def build_agent(
   Returns:
     The agent.
   """
-  if train_step_counter is None:
-    train_step_counter = tf.Variable(0, dtype=tf.int64, name='train_step')
   adam = tf.keras.optimizers.legacy.Adam
   observation_spec = time_step_spec.observation
   return agent_class(

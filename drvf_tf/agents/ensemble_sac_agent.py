@@ -90,7 +90,8 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       seed: Of all random draws in training; see `losses/noise.py`.
       debug_summaries: As in TF-Agents.
       summarize_grads_and_vars: As in TF-Agents.
-      train_step_counter: Counts train steps, and seeds their draws.
+      train_step_counter: Counts train steps, and seeds their draws; its own
+        by default, not TF-Agents' global step that all agents share.
       name: Name of the agent.
     """
     _check_action_spec(action_spec)
@@ -100,6 +101,10 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       raise ValueError(f'td_weight must not be negative, not {td_weight}.')
     if target_entropy is None:
       target_entropy = -float(action_spec.shape.num_elements())
+    if train_step_counter is None:
+      train_step_counter = tf.Variable(
+          0, dtype=tf.int64, trainable=False, name='train_step',
+          aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA)
     target = critic_network.copy(name='TargetCriticNetwork')
     super().__init__(
         time_step_spec, action_spec,

@@ -75,7 +75,8 @@ class EnsembleCriticNetwork(network.Network):
 
   def features(self, inputs: ObservationAndAction) -> tf.Tensor:
     """ψ(s, a) of every member, `[M, B, d]`, with a constant 1 at its end."""
-    members = tf.concat(inputs, axis=-1)  # [B, obs + act], shared by members
+    rows = tf.concat(inputs, axis=-1)  # [B, obs + act]
+    members = [rows] * self._num_members
     for layer in self._hidden:
       members = layer(members)
     features = tf.cast(tf.stack(members), tf.float32)  # [M, B, d - 1]

@@ -6,7 +6,7 @@ to multiply, because two-dimensional products let TensorFlow fuse the bias and
 the activation into the product, which one batched product does not.
 """
 import math
-from typing import List, Optional, Sequence, Union
+from typing import List, Optional, Sequence
 
 import tensorflow as tf
 
@@ -46,8 +46,7 @@ class EnsembleDense(tf.keras.layers.Layer):
 
   def build(self, input_shape) -> None:
     """Creates the stacked variables."""
-    shape = input_shape[0] if isinstance(input_shape, list) else input_shape
-    fan_in = shape[-1]
+    fan_in = input_shape[0][-1]
     bound = 1.0 / math.sqrt(fan_in)
     self.kernel = self.add_weight(
         'kernel', [self._num_members, fan_in, self._units],
@@ -60,10 +59,8 @@ class EnsembleDense(tf.keras.layers.Layer):
         initializer=tf.keras.initializers.Constant(self._bias_value))
     super().build(input_shape)
 
-  def call(self, inputs: Union[tf.Tensor, Sequence[tf.Tensor]]) -> Members:
-    """Applies member j to its own rows, or all members to shared rows."""
-    if not isinstance(inputs, (list, tuple)):
-      inputs = [inputs] * self._num_members
+  def call(self, inputs: Sequence[tf.Tensor]) -> Members:
+    """Applies member j to the rows of member j."""
     return [
         self._activation(tf.nn.bias_add(tf.matmul(x, kernel), bias))
         for x, kernel, bias in zip(inputs, tf.unstack(self.kernel),

@@ -1,0 +1,209 @@
+"""DRVFAgent among TF-Agents' drivers, learners, strategies, checkpoints."""
+import numpy as np
+import pytest
+import tensorflow as tf
+from tf_agents.environments import random_py_environment, tf_py_environment
+from tf_agents.policies import py_tf_eager_policy
+from tf_agents.replay_buffers import tf_uniform_replay_buffer
+from tf_agents.specs import array_spec, tensor_spec
+from tf_agents.drivers import dynamic_step_driver, py_driver
+from tf_agents.train import learner
+from tf_agents.trajectories import trajectory
+
+from drvf_tf.networks import heads
+from tests import fakes
+
+
+def _weights(agent):
+  return [v.numpy() for v in agent.variables]
+
+
+def test_trains_from_transitions_and_moves_every_variable():
+  agent = fakes.drvf()
+  before = [v.numpy() for v in agent.trainable_variables]
+  info = agent.train(fakes.transition())
+  assert all(np.isfinite(v) for v in info.extra.values())
+  for variable, old in zip(agent.trainable_variables, before):
+    assert not np.array_equal(variable, old), variable.name
+  assert int(agent.train_step_counter) == 1
+
+
+def test_trajectories_of_two_steps_give_the_same_step():
+  observations, actions, rewards, discounts, next_observations = fakes.arrays()
+  pair = lambda a, b: tf.constant(np.stack([a, b], axis=1))  # noqa: E731
+  experience = trajectory.Trajectory(
+      step_type=tf.ones([8, 2], tf.int32),
+      observation=pair(observations, next_observations),
+      action=pair(actions, actions), policy_info=(),
+      next_step_type=tf.ones([8, 2], tf.int32),
+      reward=pair(rewards, rewards), discount=pair(discounts, discounts))
+  one, other = fakes.drvf(), fakes.drvf()
+  one.train(fakes.transition())
+  other.train(experience)
+  for a, b in zip(_weights(one), _weights(other)):
+    np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+
+
+def _steps(agent, first, last):
+  train = tf.function(agent.train)
+  for step in range(first, last):
+    train(fakes.transition(seed=step))
+
+
+def test_same_seed_gives_identical_weights():
+  runs = []
+  for seed in (1, 1, 2):
+    agent = fakes.drvf(seed=seed)
+    _steps(agent, 0, 20)
+    runs.append(_weights(agent))
+  for a, b in zip(runs[0], runs[1]):
+    np.testing.assert_array_equal(a, b)
+  assert any(not np.array_equal(a, b) for a, b in zip(runs[0], runs[2]))
+
+
+def test_a_checkpoint_resumes_exactly(tmp_path):
+  straight = fakes.drvf(seed=3)
+  _steps(straight, 0, 10)
+  first = fakes.drvf(seed=3)
+  _steps(first, 0, 6)
+  path = tf.train.Checkpoint(agent=first).write(str(tmp_path / 'checkpoint'))
+  second = fakes.drvf(seed=3)
+  _steps(second, 0, 1)  # creates optimizer slots, at other values
+  tf.train.Checkpoint(agent=second).read(path).assert_consumed()
+  _steps(second, 6, 10)
+  for variable, expected in zip(second.variables, _weights(straight)):
+    np.testing.assert_array_equal(variable, expected, variable.name)
+  slots = lambda agent: [v.numpy() for v in agent._critic_optimizer.variables()]  # noqa: E731
+  for a, b in zip(slots(second), slots(straight)):
+    np.testing.assert_array_equal(a, b)
+
+
+def test_target_and_online_share_no_variable():
+  agent = fakes.drvf()
+  assert not ({id(v) for v in agent.critic_network.variables}
+              & {id(v) for v in agent.target_critic_network.variables})
+
+
+def test_two_replicas_equal_one_on_the_same_global_batch():
+  one = fakes.drvf()
+  strategy = tf.distribute.MirroredStrategy(['CPU:0', 'CPU:1'])
+  with strategy.scope():
+    two = fakes.drvf()
+
+  @tf.function
+  def train(batch):
+    return strategy.run(two.train, (batch,))
+
+  for step in range(3):
+    batch = fakes.transition(seed=step)
+    halves = strategy.experimental_distribute_values_from_function(
+        lambda context, b=batch: tf.nest.map_structure(
+            lambda t: tf.split(t, 2)[context.replica_id_in_sync_group], b))
+    info_one = one.train(batch)
+    per_replica = train(halves)
+    info_two = tf.nest.map_structure(
+        lambda x: strategy.reduce('SUM', x, axis=None), per_replica)
+    for key in ('td_loss', 'kl', 'repulsion', 'critic_loss', 'actor_loss',
+                'alpha_loss', 'q_data', 'temperature'):
+      np.testing.assert_allclose(info_two.extra[key], info_one.extra[key],
+                                 rtol=2e-4, atol=1e-5, err_msg=key)
+  for a, b in zip(one.variables, two.variables):
+    np.testing.assert_allclose(a, b.read_value(), rtol=2e-4, atol=2e-5)
+
+
+def test_runs_in_tf_agents_learner(tmp_path):
+  agent = fakes.drvf()
+  # `Learner` wants (experience, info) pairs; a Transition is an experience.
+  dataset = lambda: tf.data.Dataset.from_tensors(  # noqa: E731
+      (fakes.transition(), ())).repeat()
+  runner = learner.Learner(
+      str(tmp_path), agent.train_step_counter, agent,
+      experience_dataset_fn=dataset, checkpoint_interval=5)
+  info = runner.run(iterations=5)
+  assert np.isfinite(info.loss)
+  assert all(v.shape == [] for v in info.extra.values())
+  assert int(agent.train_step_counter) == 5
+
+
+def test_collects_with_drivers_and_trains_on_what_they_collect():
+  py_env = random_py_environment.RandomPyEnvironment(
+      array_spec.BoundedArraySpec([3], np.float32, -1.0, 1.0, 'observation'),
+      array_spec.BoundedArraySpec([2], np.float32, -1.0, 1.0, 'action'))
+  env = tf_py_environment.TFPyEnvironment(py_env)
+  agent = fakes.drvf()
+  buffer = tf_uniform_replay_buffer.TFUniformReplayBuffer(
+      agent.collect_data_spec, batch_size=1, max_length=100)
+  dynamic_step_driver.DynamicStepDriver(
+      env, agent.collect_policy, [buffer.add_batch], num_steps=20).run()
+  experience, _ = next(iter(buffer.as_dataset(
+      sample_batch_size=8, num_steps=2)))
+  assert np.isfinite(agent.train(experience).loss)
+
+  seen = []
+  policy = py_tf_eager_policy.PyTFEagerPolicy(
+      agent.collect_policy, use_tf_function=True)
+  py_driver.PyDriver(py_env, policy, [seen.append], max_steps=10).run(
+      py_env.reset())
+  assert len(seen) >= 10
+
+
+@pytest.mark.parametrize('kwargs, match', [
+    (dict(num_members=0), 'num_members'),
+    (dict(num_samples=0), 'num_samples'),
+    (dict(eta_q=-1.0), 'eta_q'),
+    (dict(eta_ood=-1.0), 'eta_ood'),
+    (dict(num_ood_actions=0), 'num_ood_actions'),
+    (dict(ood_batch_size=0), 'ood_batch_size'),
+    (dict(num_batches=0.0), 'num_batches')])
+def test_bad_values_are_named(kwargs, match):
+  with pytest.raises(ValueError, match=match):
+    fakes.drvf(**kwargs)
+
+
+@pytest.mark.parametrize('spec, match', [
+    (tensor_spec.BoundedTensorSpec([2], tf.int32, 0, 3), 'continuous'),
+    (tensor_spec.TensorSpec([2], tf.float32), 'bounded'),
+    (tensor_spec.BoundedTensorSpec([2], tf.float32, -1.0, np.inf), 'bounded'),
+    ((fakes.ACTION_SPEC, fakes.ACTION_SPEC), 'one vector')])
+def test_bad_action_specs_are_named(spec, match, monkeypatch):
+  monkeypatch.setattr(fakes, 'ACTION_SPEC', spec)
+  with pytest.raises(ValueError, match=match) as error:
+    from drvf_tf.agents import ensemble_sac_agent
+    ensemble_sac_agent.EnsembleSacAgent(
+        fakes.TIME_STEP_SPEC, spec, None, None, None, None, None)
+  assert 'action_spec' in str(error.value)
+
+
+@pytest.mark.parametrize('where', ['observation', 'action', 'reward',
+                                   'next observation'])
+def test_a_nan_batch_is_named(where):
+  step, action_step, next_step = fakes.transition()
+  nan = lambda x: x + np.nan  # noqa: E731
+  if where == 'observation':
+    step = step._replace(observation=nan(step.observation))
+  elif where == 'action':
+    action_step = action_step._replace(action=nan(action_step.action))
+  elif where == 'reward':
+    next_step = next_step._replace(reward=nan(next_step.reward))
+  else:
+    next_step = next_step._replace(observation=nan(next_step.observation))
+  agent = fakes.drvf()
+  with pytest.raises(tf.errors.InvalidArgumentError,
+                     match=f'The {where} of the experience'):
+    agent.train(trajectory.Transition(step, action_step, next_step))
+
+
+def test_a_point_head_is_one_row_of_the_table():
+  from drvf_tf.agents import ensemble_sac_agent
+  from drvf_tf.networks import actor_network, ensemble_critic_network
+  adam = lambda: tf.keras.optimizers.legacy.Adam(1e-3)  # noqa: E731
+  agent = ensemble_sac_agent.EnsembleSacAgent(
+      fakes.TIME_STEP_SPEC, fakes.ACTION_SPEC,
+      ensemble_critic_network.EnsembleCriticNetwork(
+          fakes.CRITIC_SPEC, 4, (8,), head=heads.PointHead),
+      actor_network.tanh_gaussian_actor(
+          fakes.OBSERVATION_SPEC, fakes.ACTION_SPEC, (8,)),
+      adam(), adam(), adam())
+  info = agent.train(fakes.transition())
+  assert np.isfinite(info.loss)
+  assert float(info.extra['posterior_std']) == 0.0

@@ -1,0 +1,21 @@
+"""Quiet, single-threaded TensorFlow with two logical devices for all tests."""
+import os
+
+os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
+os.environ.setdefault('CUDA_VISIBLE_DEVICES', '-1')
+
+import pytest  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+# Two logical CPUs, so that distribution strategies have replicas to run on.
+tf.config.set_logical_device_configuration(
+    tf.config.list_physical_devices('CPU')[0],
+    [tf.config.LogicalDeviceConfiguration()] * 2)
+
+
+@pytest.fixture(autouse=True)
+def _clean_gin():
+  import gin
+  gin.clear_config()
+  yield
+  gin.clear_config()

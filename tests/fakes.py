@@ -1,0 +1,58 @@
+"""Small specs, batches and agents that tests share."""
+import numpy as np
+import tensorflow as tf
+from tf_agents.specs import tensor_spec
+from tf_agents.trajectories import policy_step
+from tf_agents.trajectories import time_step as ts
+from tf_agents.trajectories import trajectory
+
+from drvf_tf.agents import drvf_agent
+from drvf_tf.networks import actor_network, ensemble_critic_network
+
+OBSERVATION_SPEC = tensor_spec.TensorSpec([3], tf.float32, 'observation')
+ACTION_SPEC = tensor_spec.BoundedTensorSpec([2], tf.float32, -1.0, 1.0,
+                                            'action')
+TIME_STEP_SPEC = ts.time_step_spec(OBSERVATION_SPEC)
+CRITIC_SPEC = (OBSERVATION_SPEC, ACTION_SPEC)
+
+
+def arrays(size=8, seed=0):
+  """(observations, actions, rewards, discounts, next observations)."""
+  rng = np.random.default_rng(seed)
+  return (rng.normal(size=[size, 3]).astype(np.float32),
+          rng.uniform(-0.9, 0.9, size=[size, 2]).astype(np.float32),
+          rng.normal(size=[size]).astype(np.float32),
+          (rng.uniform(size=[size]) < 0.8).astype(np.float32),
+          rng.normal(size=[size, 3]).astype(np.float32))
+
+
+def transition(size=8, seed=0):
+  """A batch as TF-Agents' `Transition`."""
+  observations, actions, rewards, discounts, next_observations = arrays(
+      size, seed)
+  step_type = tf.ones([size], tf.int32)
+  return trajectory.Transition(
+      ts.TimeStep(step_type, tf.zeros([size]), tf.ones([size]),
+                  tf.constant(observations)),
+      policy_step.PolicyStep(tf.constant(actions), (), ()),
+      ts.TimeStep(step_type, tf.constant(rewards), tf.constant(discounts),
+                  tf.constant(next_observations)))
+
+
+def drvf(optimizer=None, num_members=3, hidden_units=(16, 16), layer_norm=True,
+         l2=0.0, seed=0, **kwargs):
+  """A small DRVF agent."""
+  if optimizer is None:
+    optimizer = lambda: tf.keras.optimizers.legacy.Adam(1e-3)  # noqa: E731
+  critic = ensemble_critic_network.EnsembleCriticNetwork(
+      CRITIC_SPEC, num_members=num_members, hidden_units=hidden_units,
+      layer_norm=layer_norm, l2=l2, seed=100 + seed)
+  actor = actor_network.tanh_gaussian_actor(
+      OBSERVATION_SPEC, ACTION_SPEC, hidden_units=hidden_units,
+      seed=200 + seed)
+  settings = dict(num_batches=10.0, eta_q=2.0, eta_ood=0.5, num_samples=4,
+                  num_ood_actions=3)
+  settings.update(kwargs)
+  return drvf_agent.DRVFAgent(
+      TIME_STEP_SPEC, ACTION_SPEC, critic, actor, optimizer(), optimizer(),
+      optimizer(), seed=seed, **settings)

@@ -1,0 +1,275 @@
+"""The critic: stacked members, the stock Bayesian head, its statistics."""
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow_probability as tfp
+from tf_agents.specs import tensor_spec
+
+from drvf_tf.losses import statistics, terms
+from drvf_tf.networks import (
+    actor_network,
+    ensemble_critic_network,
+    ensemble_layers,
+    heads,
+)
+from tests import fakes
+
+tfd = tfp.distributions
+
+
+def _critic(num_members=3, head=heads.BayesianHead, **kwargs):
+  settings = dict(hidden_units=(8, 8), layer_norm=True, seed=0)
+  settings.update(kwargs)
+  critic = ensemble_critic_network.EnsembleCriticNetwork(
+      fakes.CRITIC_SPEC, num_members=num_members, head=head, **settings)
+  critic.create_variables()
+  return critic
+
+
+def _inputs(size=6):
+  observations, actions, *_ = fakes.arrays(size)
+  return tf.constant(observations), tf.constant(actions)
+
+
+def test_samples_have_the_projects_shape():
+  q, state = _critic()(_inputs(), num_samples=4)
+  assert q.samples.shape == [3, 6, 4]
+  assert q.mean.shape == q.variance.shape == [3, 6]
+  assert state == ()
+
+
+def test_last_layer_is_the_stock_tfp_layer():
+  layer = _critic().head._layer
+  assert type(layer) is tfp.layers.DenseReparameterization
+  assert layer.kernel_posterior.event_shape == [9, 1]
+  assert layer.kernel_posterior.batch_shape == [3]
+
+
+@pytest.mark.parametrize('norm_before_activation', [False, True])
+@pytest.mark.parametrize('head', [heads.BayesianHead, heads.PointHead])
+def test_stacked_members_equal_separate_networks(head, norm_before_activation):
+  kwargs = dict(head=head, norm_before_activation=norm_before_activation)
+  stacked = _critic(3, **kwargs)
+  for j in range(3):
+    alone = _critic(1, **kwargs)
+    for mine, theirs in zip(alone.variables, stacked.variables):
+      mine.assign(theirs[j:j + 1])
+    q, _ = stacked(_inputs())
+    q_alone, _ = alone(_inputs())
+    np.testing.assert_allclose(q_alone.mean[0], q.mean[j], rtol=1e-5,
+                               atol=1e-7)
+    np.testing.assert_allclose(q_alone.variance[0], q.variance[j], rtol=1e-5)
+
+
+def test_members_start_different_and_do_not_touch_each_other():
+  critic = _critic(3)
+  with tf.GradientTape() as tape:
+    q, _ = critic(_inputs(), num_samples=4, seed=tf.constant([1, 2]))
+    value = tf.reduce_sum(q.samples[1])
+  assert not np.allclose(q.mean[0], q.mean[1])
+  for gradient in tape.gradient(value, critic.trainable_variables):
+    gradient = tf.convert_to_tensor(gradient).numpy()
+    assert np.abs(gradient[1]).max() > 0
+    assert np.abs(gradient[[0, 2]]).max() == 0
+
+
+def test_copy_shares_no_variable():
+  critic = _critic()
+  copy = critic.copy(name='target')
+  copy.create_variables()
+  assert not ({id(v) for v in critic.variables}
+              & {id(v) for v in copy.variables})
+
+
+def test_trunk_runs_once_however_many_draws(monkeypatch):
+  calls = []
+  call = ensemble_layers.EnsembleDense.call
+  monkeypatch.setattr(ensemble_layers.EnsembleDense, 'call',
+                      lambda self, x: calls.append(self.name) or call(self, x))
+  critic = _critic()
+  calls.clear()
+  critic(_inputs(), num_samples=50)
+  assert calls == ['hidden_0', 'hidden_1']
+
+
+def test_one_draw_is_one_function_shared_by_the_rows():
+  critic = _critic(hidden_units=(), layer_norm=False)
+  observation = tf.ones([4, 3]) * tf.constant([[0.], [1.], [2.], [3.]])
+  q, _ = critic((observation, tf.zeros([4, 2])), num_samples=5)
+  steps = np.diff(q.samples, axis=1)  # linear in s: equal steps along rows
+  np.testing.assert_allclose(steps[:, 0], steps[:, 2], rtol=1e-4, atol=1e-5)
+  assert q.samples.numpy()[:, 0].std(axis=-1).min() > 0
+
+
+def test_kl_comes_from_the_layers_own_losses():
+  critic = _critic()
+  critic(_inputs(), num_samples=4)
+  layer = critic.head._layer
+  own = layer.losses[-1]
+  posterior = layer.kernel_posterior
+  direct = tfd.kl_divergence(posterior, layer.kernel_prior)
+  mu, sigma = posterior.mean().numpy(), posterior.stddev().numpy()
+  closed = 0.5 * (sigma**2 + mu**2 - 1 - 2 * np.log(sigma)).sum(axis=(1, 2))
+  assert own.shape == [3]
+  for other in (direct, closed, critic.kl_divergence()):
+    np.testing.assert_allclose(own, other, rtol=1e-5)
+
+
+def test_kl_is_of_the_present_graph_and_has_a_gradient():
+  critic = _critic()
+  critic(_inputs())
+
+  @tf.function
+  def slope():
+    with tf.GradientTape() as tape:
+      kl = tf.reduce_sum(critic.kl_divergence())
+    return tape.gradient(kl, critic.head._layer.trainable_variables)
+
+  mu_slope, rho_slope = slope()
+  posterior = critic.head._layer.kernel_posterior
+  np.testing.assert_allclose(mu_slope, posterior.mean(), rtol=1e-5)
+  # dKL/dσ = σ − 1/σ, dσ/dρ = sigmoid(ρ) = 1 − exp(−σ).
+  sigma = posterior.stddev().numpy()
+  np.testing.assert_allclose(
+      rho_slope, (sigma - 1 / sigma) * (1 - np.exp(-sigma)), rtol=1e-4)
+  assert np.isfinite(critic.kl_divergence()).all()  # eager, after a trace
+
+
+def test_closed_form_statistics_agree_with_draws():
+  critic = _critic()
+  q, _ = critic(_inputs(), num_samples=20_000, seed=tf.constant([0, 1]))
+  samples = q.samples.numpy()
+  std = np.sqrt(q.variance.numpy())
+  np.testing.assert_allclose(samples.mean(-1), q.mean, atol=0.05 * std.max())
+  np.testing.assert_allclose(samples.std(-1), std, rtol=0.03)
+  stats = critic.uncertainty(_inputs())
+  np.testing.assert_allclose(samples.std(axis=(0, 2)), stats.std, rtol=0.03)
+
+
+def test_weight_decay_is_half_lambda_times_the_hidden_kernels():
+  critic = _critic(l2=0.2)
+  kernels = [v.numpy() for v in critic.variables
+             if 'hidden' in v.name and 'kernel' in v.name]
+  assert len(kernels) == 2
+  np.testing.assert_allclose(
+      critic.decay_loss(), 0.1 * sum((k**2).sum() for k in kernels), rtol=1e-5)
+  with tf.GradientTape() as tape:
+    loss = critic.decay_loss()
+  for variable, gradient in zip(critic.trainable_variables,
+                                tape.gradient(loss,
+                                              critic.trainable_variables)):
+    if 'hidden' in variable.name and 'kernel' in variable.name:
+      np.testing.assert_allclose(gradient, 0.2 * variable, rtol=1e-5)
+    else:
+      assert gradient is None
+
+
+def test_layer_norm_and_its_gradient_equal_kerass():
+  rng = np.random.default_rng(0)
+  x = tf.constant(rng.normal(2.0, 3.0, size=[5, 7]), tf.float32)
+  direction = tf.constant(rng.normal(size=[5, 7]), tf.float32)
+  keras_layer = tf.keras.layers.LayerNormalization(epsilon=1e-5)
+  results = []
+  for layer in (lambda x: ensemble_layers.normalize(x, 1e-5), keras_layer):
+    with tf.GradientTape() as tape:
+      tape.watch(x)
+      y = layer(x)
+      value = tf.reduce_sum(y * direction)
+    results.append((y, tape.gradient(value, x)))
+  for ours, keras_ones in zip(*results):
+    np.testing.assert_allclose(ours, keras_ones, rtol=1e-4, atol=1e-5)
+
+
+def _parameters(observation_size, action_size, num_members, head):
+  observation = tensor_spec.TensorSpec([observation_size], tf.float32)
+  action = tensor_spec.BoundedTensorSpec([action_size], tf.float32, -1, 1)
+  critic = ensemble_critic_network.EnsembleCriticNetwork(
+      (observation, action), num_members=num_members, head=head)
+  critic.create_variables()
+  actor = actor_network.tanh_gaussian_actor(observation, action)
+  actor.create_variables()
+  count = lambda net: sum(v.shape.num_elements() for v in net.variables)  # noqa: E731
+  return 2 * count(critic) + count(actor)
+
+
+@pytest.mark.parametrize('sizes, num_members, expected', [
+    ((17, 6), 10, 2_898_976), ((11, 3), 50, 13_704_298),
+    ((11, 3), 500, 135_817_198)])
+def test_parameters_of_point_ensembles_as_the_paper_counts(
+    sizes, num_members, expected):
+  assert _parameters(*sizes, num_members, heads.PointHead) == expected
+
+
+@pytest.mark.parametrize('sizes, expected', [((17, 6), 1.52), ((11, 3), 1.50)])
+def test_parameters_of_drvf_as_the_paper_counts(sizes, expected):
+  parameters = _parameters(*sizes, 5, heads.BayesianHead)
+  assert round(parameters / 1e6, 2) == expected
+
+
+def _train_head(features, steps=1500):
+  """Minimises the ELBO of Eq. (10) on fixed features; returns σ, `[d]`."""
+  rows, size = features.shape
+  head = heads.BayesianHead(1, seed=0)
+  psi = tf.constant(features[np.newaxis], tf.float32)
+  targets = tf.constant(features.sum(axis=1)[np.newaxis], tf.float32)
+  head(psi)
+  optimizer = tf.keras.optimizers.legacy.Adam(
+      tf.keras.optimizers.schedules.CosineDecay(0.05, steps))
+
+  @tf.function
+  def train():
+    for step in tf.range(steps):
+      with tf.GradientTape() as tape:
+        q = head(psi, num_samples=64, seed=tf.stack([step, 0]))
+        # −log-likelihood with unit noise is N/2 times the mean square.
+        loss = tf.reduce_mean(terms.bellman_error(q.samples, targets))
+        loss += 2.0 / rows * tf.reduce_sum(head.kl_divergence())
+      gradients = tape.gradient(loss, head.trainable_variables)
+      optimizer.apply_gradients(zip(gradients, head.trainable_variables))
+
+  train()
+  return head, head.posterior_std().numpy()[0]
+
+
+def test_theorem_1_on_orthogonal_features():
+  rng = np.random.default_rng(0)
+  basis, _ = np.linalg.qr(rng.normal(size=[12, 4]))
+  features = (basis * [1.0, 2.0, 4.0, 8.0]).astype(np.float32)  # ΨᵀΨ diagonal
+  head, std = _train_head(features)
+  precision = features.T @ features + np.eye(4)
+  np.testing.assert_allclose(std, np.diag(precision)**-0.5, rtol=0.05)
+  queries = rng.normal(size=[10, 4]).astype(np.float32)
+  q = head(tf.constant(queries[np.newaxis]))
+  exact = statistics.exact_lcb_penalty(
+      tf.constant(queries), tf.constant(features))
+  np.testing.assert_allclose(np.sqrt(q.variance[0]), exact, rtol=0.05)
+
+
+def test_theorem_1_on_correlated_features_reaches_the_diagonal_only():
+  rng = np.random.default_rng(1)
+  features = (rng.normal(size=[20, 1]) + 0.2 * rng.normal(size=[20, 3])
+              ).astype(np.float32)
+  head, std = _train_head(features)
+  precision = features.T @ features + np.eye(3)
+  np.testing.assert_allclose(std, np.diag(precision)**-0.5, rtol=0.05)
+  query = np.array([[1.0, -1.0, 0.0]], np.float32)  # where data say little
+  exact = statistics.exact_lcb_penalty(
+      tf.constant(query), tf.constant(features)).numpy()[0]
+  variational = np.sqrt(head(tf.constant(query[np.newaxis])).variance[0, 0])
+  assert exact > 1.5 * variational  # a mean-field posterior is too sure here
+
+
+@pytest.mark.parametrize('kwargs, match', [
+    (dict(num_members=0), 'num_members'), (dict(l2=-1.0), 'l2'),
+    (dict(head=lambda m, seed: heads.BayesianHead(m, initial_std=0.0)),
+     'initial_std')])
+def test_bad_values_are_named(kwargs, match):
+  with pytest.raises(ValueError, match=match):
+    _critic(**kwargs)
+
+
+@pytest.mark.parametrize('shape', [[], [3, 3]])
+def test_observation_of_the_wrong_rank_is_named(shape):
+  spec = (tensor_spec.TensorSpec(shape, tf.float32), fakes.ACTION_SPEC)
+  with pytest.raises(ValueError, match='observation'):
+    ensemble_critic_network.EnsembleCriticNetwork(spec)

@@ -1,0 +1,104 @@
+"""What the one writing process does between calls of the graph."""
+import time
+from typing import Any, Dict, Mapping, Optional
+
+from drvf_tf.train import checkpoints as checkpoints_lib
+from drvf_tf.train import evaluation as evaluation_lib
+from drvf_tf.train import records as records_lib
+from drvf_tf.train import report
+
+
+class Bookkeeper:
+  """Writes rows, evaluates and saves, in an order that survives a kill.
+
+  A checkpoint of step s is written when every row up to s is on disk, but for
+  the evaluation of s itself: a run that resumes at s starts it again, with the
+  same policy and the same seeds.
+  """
+
+  def __init__(self,
+               records: records_lib.Records,
+               evaluation: evaluation_lib.Evaluation,
+               checkpoints: checkpoints_lib.Checkpoints,
+               progress: report.Progress,
+               log_interval: int,
+               checkpoint_interval: int):
+    """Creates it.
+
+    Args:
+      records: Where rows go.
+      evaluation: Of the greedy policy.
+      checkpoints: Where the agent is saved.
+      progress: What a person sees.
+      log_interval: Steps between rows of metrics.
+      checkpoint_interval: Steps between checkpoints.
+    """
+    self._records, self._evaluation = records, evaluation
+    self._checkpoints, self._progress = checkpoints, progress
+    self._log_interval = log_interval
+    self._checkpoint_interval = checkpoint_interval
+    self._window = records_lib.Window()
+    self._last_log = time.monotonic()
+
+  def resume(self, step: int, state: Mapping[str, Any]) -> None:
+    """Takes up what was under way at the checkpoint of a step."""
+    self._window = records_lib.Window(state['window'])
+    rows = [row for row in self._records.evaluations() if not row['final']]
+    if rows:
+      self._progress.score(rows[-1]['score'])
+    if step % self._evaluation.interval:
+      return
+    if rows and rows[-1]['step'] == step:
+      self._checkpoints.offer_best(step, rows[-1]['score'])
+    else:
+      self._evaluation.start(step)
+
+  def after_call(self, step: int, steps: int,
+                 metrics: Mapping[str, float]) -> None:
+    """Does what is due after a call of the graph that ended at `step`."""
+    self._window.add(metrics)
+    self._progress.advance(steps, metrics)
+    if step % self._log_interval == 0:
+      self._log(step)
+    if self._evaluation.ready():
+      self._collect()
+    if step % self._evaluation.interval == 0:
+      self._collect()
+      self._evaluation.start(step)
+    if step % self._checkpoint_interval == 0:
+      self.save(step)
+
+  def save(self, step: int) -> None:
+    """Writes a checkpoint."""
+    if self._evaluation.pending_step != step:
+      self._collect()
+    self._records.sync()
+    self._checkpoints.save(step, {'window': self._window.state()})
+
+  def finish(self, step: int) -> Dict[str, Any]:
+    """Saves, evaluates for the last time, and sums the run up."""
+    self.save(step)
+    self._collect()
+    rows = self._records.evaluations()
+    if not any(row['final'] for row in rows):
+      self._progress.say('Final evaluation ...')
+      row = self._evaluation.final(step)
+      self._records.add_evaluation(row)
+      self._progress.score(row['score'])
+    return report.summary(self._records.evaluations(), self._records.metrics())
+
+  def _log(self, step: int) -> None:
+    self._records.add_metrics(step, self._window.means())
+    self._window.clear()
+    now = time.monotonic()
+    self._records.speed(step, self._log_interval / (now - self._last_log))
+    self._last_log = now
+
+  def _collect(self) -> None:
+    step: Optional[int] = self._evaluation.pending_step
+    if step is None:
+      return
+    row = self._evaluation.collect()
+    self._records.add_evaluation(row)
+    self._progress.score(row['score'])
+    self._checkpoints.offer_best(step, row['score'])

@@ -1,0 +1,58 @@
+"""What can end a run early, as sentences with a cause and a cure."""
+import contextlib
+import errno
+import pathlib
+from typing import Iterator
+
+from absl import logging
+import tensorflow as tf
+
+from drvf_tf import user_errors
+
+
+class Interrupted(Exception):
+  """A signal stopped the run, which was saved at `step`."""
+
+  def __init__(self, step: int, exit_code: int):
+    super().__init__(
+        f'Stopped and saved at step {step:,}: the same command goes on from '
+        'there.')
+    self.exit_code = exit_code
+
+
+class DivergedError(Exception):
+  """A loss, a metric or a variable is NaN, infinite or out of bounds."""
+
+
+@contextlib.contextmanager
+def of_configuration() -> Iterator[None]:
+  """What constructors refuse is what the user's gin files say."""
+  try:
+    yield
+  except (TypeError, ValueError) as error:
+    logging.debug('The configuration was refused.', exc_info=True)
+    text = ' '.join(str(error).split())
+    raise user_errors.UserError(
+        f'The configuration cannot be used: {text}') from error
+
+
+@contextlib.contextmanager
+def of_disk(folder: pathlib.Path) -> Iterator[None]:
+  """A disk that is full or cannot be written to loses nothing."""
+  try:
+    yield
+  except OSError as error:
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES,
+                           errno.EROFS, errno.EIO):
+      raise
+    raise _disk_error(folder, error.strerror) from error
+  except tf.errors.OpError as error:
+    if 'No space left' not in error.message:
+      raise
+    raise _disk_error(folder, 'No space left on device') from error
+
+
+def _disk_error(folder: pathlib.Path, reason: str) -> user_errors.UserError:
+  return user_errors.UserError(
+      f'{folder} could not be written to ({reason}): make room, and the same '
+      'command goes on from the last checkpoint; nothing of it is lost.')

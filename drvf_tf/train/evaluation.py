@@ -1,0 +1,122 @@
+"""Evaluation of the greedy policy while training goes on."""
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
+
+import gin
+import numpy as np
+
+from drvf_tf.train import numpy_actor, rollouts
+
+Row = Dict[str, Any]
+
+
+class Policy(NamedTuple):
+  """The policy to evaluate.
+
+  Attributes:
+    snapshot: Gives a copy that worker processes can run by themselves, or
+      None where the policy has no such form.
+    act: The same policy on batches, in this process.
+  """
+  snapshot: Callable[[], Optional[numpy_actor.NumpyActor]]
+  act: Callable[[np.ndarray], np.ndarray]
+
+
+@gin.configurable
+class Evaluation:
+  """Runs episodes at fixed steps; what it finds depends on no timing."""
+
+  def __init__(self,
+               task: Any,
+               policy: Policy,
+               seed: int,
+               interval: int = 1_000,
+               num_episodes: int = 1,
+               final_episodes: int = 100,
+               num_workers: Optional[int] = None):
+    """Starts the worker processes.
+
+    Args:
+      task: See `tasks`.
+      policy: What to evaluate.
+      seed: Of the episodes, together with the step and their number.
+      interval: Train steps between evaluations.
+      num_episodes: Episodes of one evaluation.
+      final_episodes: Episodes of the evaluation after the last step.
+      num_workers: Processes; one for each core by default.
+    """
+    if interval < 1 or num_episodes < 1 or final_episodes < 1:
+      raise ValueError(
+          'interval, num_episodes and final_episodes of Evaluation must be at '
+          f'least 1, not {interval}, {num_episodes} and {final_episodes}.')
+    self._task, self._policy, self._seed = task, policy, seed
+    self._interval, self._num_episodes = interval, num_episodes
+    self._final_episodes = final_episodes
+    self._rollouts = rollouts.Rollouts(task, num_workers)
+    self._step: Optional[int] = None
+    self._done: Optional[List] = None
+
+  @property
+  def interval(self) -> int:
+    """Train steps between evaluations."""
+    return self._interval
+
+  @property
+  def pending_step(self) -> Optional[int]:
+    """The step whose evaluation is under way."""
+    return self._step
+
+  def start(self, step: int) -> None:
+    """Starts the evaluation of the policy as it is now."""
+    assert self._step is None, 'collect the last evaluation first'
+    self._step = step
+    seeds = episode_seeds(self._seed, step, self._num_episodes)
+    actor = self._policy.snapshot()
+    if actor is None:
+      self._done = self._rollouts.run(self._policy.act, seeds)
+    else:
+      self._rollouts.start(actor, seeds)
+
+  def ready(self) -> bool:
+    """Whether `collect` has something and would not wait."""
+    return self._step is not None and (
+        self._done is not None or self._rollouts.ready())
+
+  def collect(self) -> Row:
+    """Waits for the evaluation under way and gives its row."""
+    assert self._step is not None
+    episodes = (self._rollouts.collect() if self._done is None
+                else self._done)
+    step, self._step, self._done = self._step, None, None
+    return self._row(step, episodes, final=False)
+
+  def final(self, step: int) -> Row:
+    """Runs the evaluation after the last step and gives its row."""
+    seeds = episode_seeds(self._seed, step, self._final_episodes, stream=1)
+    actor = self._policy.snapshot()
+    if actor is None:
+      return self._row(
+          step, self._rollouts.run(self._policy.act, seeds), final=True)
+    self._rollouts.start(actor, seeds)
+    return self._row(step, self._rollouts.collect(), final=True)
+
+  def close(self) -> None:
+    """Ends the worker processes."""
+    self._rollouts.close()
+
+  def _row(self, step: int, episodes: List, final: bool) -> Row:
+    returns = [episode.episode_return for episode in episodes]
+    return {
+        'step': step,
+        'final': final,
+        'score': float(np.mean(self._task.score(returns))),
+        'mean_return': float(np.mean(returns)),
+        'returns': returns,
+        'lengths': [episode.length for episode in episodes],
+    }
+
+
+def episode_seeds(seed: int, step: int, count: int,
+                  stream: int = 0) -> List[int]:
+  """Seeds of the episodes of an evaluation: no two alike, none by timing."""
+  return [int(np.random.SeedSequence([seed, stream, step, i])
+              .generate_state(1)[0]) for i in range(count)]

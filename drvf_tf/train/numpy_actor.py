@@ -1,0 +1,29 @@
+"""The greedy tanh-Gaussian actor in NumPy, for processes without TensorFlow."""
+from typing import NamedTuple, Sequence, Tuple
+
+import numpy as np
+
+
+class NumpyActor(NamedTuple):
+  """ReLU layers, a linear mean, and tanh to the action bounds.
+
+  Attributes:
+    layers: (kernel `[in, out]`, bias `[out]`); the last gives the mean.
+    centre: Middle of the action bounds, `[act]`.
+    radius: Half the width of the action bounds, `[act]`.
+    observation_mean: What the actor's observations were shifted by, `[obs]`.
+    observation_std: What they were divided by, `[obs]`.
+  """
+  layers: Sequence[Tuple[np.ndarray, np.ndarray]]
+  centre: np.ndarray
+  radius: np.ndarray
+  observation_mean: np.ndarray
+  observation_std: np.ndarray
+
+  def __call__(self, observation: np.ndarray) -> np.ndarray:
+    """The greedy action at a raw observation, `[obs]` to `[act]`."""
+    x = (observation - self.observation_mean) / self.observation_std
+    *hidden, (kernel, bias) = self.layers
+    for hidden_kernel, hidden_bias in hidden:
+      x = np.maximum(x @ hidden_kernel + hidden_bias, 0.0)
+    return np.tanh(x @ kernel + bias) * self.radius + self.centre

@@ -1,0 +1,85 @@
+"""The greedy policy of an agent, ready to be evaluated and exported."""
+import pathlib
+from typing import Any, Callable, Optional
+
+import numpy as np
+import tensorflow as tf
+from tf_agents.agents.sac import tanh_normal_projection_network as tanh_normal
+from tf_agents.networks import sequential
+from tf_agents.policies import greedy_policy, policy_saver
+from tf_agents.trajectories import time_step as ts
+
+from drvf_tf.data import offline_dataset
+from drvf_tf.train import evaluation, numpy_actor
+
+
+def greedy(agent: Any,
+           dataset: offline_dataset.OfflineDataset) -> evaluation.Policy:
+  """The agent's greedy policy on raw observations.
+
+  Args:
+    agent: A TF-Agents agent.
+    dataset: What it is trained on; its normalisation is the policy's too.
+
+  Returns:
+    The policy, which follows the agent's variables.
+  """
+  mean, std = _normalisation(dataset)
+  return evaluation.Policy(
+      snapshot=lambda: _to_numpy(agent, mean, std),
+      act=_batched(agent, mean, std))
+
+
+def save(agent: Any, folder: pathlib.Path) -> None:
+  """Writes the greedy policy as a SavedModel."""
+  policy_saver.PolicySaver(
+      greedy_policy.GreedyPolicy(agent.policy), batch_size=None).save(
+          str(folder))
+
+
+def _normalisation(dataset: offline_dataset.OfflineDataset):
+  if dataset.observation_mean is None:
+    return (np.zeros(dataset.observation_size, np.float32),
+            np.ones(dataset.observation_size, np.float32))
+  return dataset.observation_mean, dataset.observation_std
+
+
+def _batched(agent: Any, mean: np.ndarray,
+             std: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+  policy = greedy_policy.GreedyPolicy(agent.policy)
+
+  @tf.function
+  def act(observations):
+    batch = tf.shape(observations)[0]
+    time_step = ts.restart((observations - mean) / std, batch_size=batch)
+    return policy.action(time_step).action
+
+  return lambda observations: act(tf.constant(observations)).numpy()
+
+
+def _to_numpy(agent: Any, mean: np.ndarray,
+              std: np.ndarray) -> Optional[numpy_actor.NumpyActor]:
+  """The actor in NumPy, if it is dense ReLU layers and a tanh-Gaussian."""
+  network = getattr(agent, 'actor_network', None)
+  if not isinstance(network, sequential.Sequential):
+    return None
+  *hidden, head = network.layers
+  if not isinstance(head, tanh_normal.TanhNormalProjectionNetwork):
+    return None
+  if any(not isinstance(layer, tf.keras.layers.Dense)
+         or layer.activation is not tf.keras.activations.relu
+         for layer in hidden):
+    return None
+  spec = agent.action_spec
+  kernel, bias = _weights(head.layers[0])
+  size = spec.shape.num_elements()  # the head gives means, then log-stds
+  low, high = (np.broadcast_to(bound, spec.shape).astype(np.float32)
+               for bound in (spec.minimum, spec.maximum))
+  return numpy_actor.NumpyActor(
+      layers=[*map(_weights, hidden), (kernel[:, :size], bias[:size])],
+      centre=(high + low) / 2, radius=(high - low) / 2,
+      observation_mean=mean, observation_std=std)
+
+
+def _weights(layer: tf.keras.layers.Layer):
+  return tuple(variable.numpy() for variable in (layer.kernel, layer.bias))

@@ -1,0 +1,139 @@
+"""metrics.csv, evaluations.jsonl and TensorBoard, exact under resuming.
+
+Rows hold nothing that depends on time, so that a run that was stopped and
+resumed writes the same bytes as one that was not.
+"""
+import json
+import os
+import pathlib
+from typing import Any, Dict, List, Mapping, Optional
+
+import tensorflow as tf
+
+
+class Window:
+  """Means of metrics since the last row; part of a checkpoint."""
+
+  def __init__(self, state: Optional[Mapping[str, Any]] = None):
+    self._sums: Dict[str, float] = dict(state['sums']) if state else {}
+    self._count: int = state['count'] if state else 0
+
+  def add(self, metrics: Mapping[str, float]) -> None:
+    """Adds the means of one call of the graph."""
+    for name, value in metrics.items():
+      self._sums[name] = self._sums.get(name, 0.0) + value
+    self._count += 1
+
+  def means(self) -> Dict[str, float]:
+    """The means since the last `clear`."""
+    return {name: total / self._count for name, total in self._sums.items()}
+
+  def clear(self) -> None:
+    """Starts a new window."""
+    self._sums, self._count = {}, 0
+
+  def state(self) -> Dict[str, Any]:
+    """What `Window(state)` goes on from; JSON keeps its floats exactly."""
+    return {'sums': self._sums, 'count': self._count}
+
+
+class Records:
+  """The rows of a run on disk."""
+
+  def __init__(self, folder: pathlib.Path, step: int):
+    """Opens the records as they were at a step; later rows are dropped.
+
+    Args:
+      folder: The run folder.
+      step: Where the run goes on; 0 for a new run.
+    """
+    self._metrics = folder / 'metrics.csv'
+    self._evaluations = folder / 'evaluations.jsonl'
+    self._rewind(step)
+    self._board = tf.summary.create_file_writer(str(folder / 'tensorboard'))
+
+  def add_metrics(self, step: int, metrics: Mapping[str, float]) -> None:
+    """Appends a row of metrics.csv."""
+    names = sorted(metrics)
+    lines = [] if self._metrics.exists() else [','.join(['step', *names])]
+    lines.append(','.join([str(step), *(repr(metrics[n]) for n in names)]))
+    _append(self._metrics, lines)
+    self._summarise(step, {f'train/{n}': metrics[n] for n in names})
+
+  def add_evaluation(self, row: Mapping[str, Any]) -> None:
+    """Appends a row of evaluations.jsonl."""
+    _append(self._evaluations, [json.dumps(row)])
+    kind = 'final' if row['final'] else 'evaluation'
+    self._summarise(row['step'], {f'{kind}/score': row['score'],
+                                  f'{kind}/return': row['mean_return']})
+
+  def speed(self, step: int, steps_per_second: float) -> None:
+    """Notes the speed, in TensorBoard only: it depends on the machine."""
+    self._summarise(step, {'train/steps_per_second': steps_per_second})
+
+  def evaluations(self) -> List[Dict[str, Any]]:
+    """All rows of evaluations.jsonl."""
+    return read_evaluations(self._evaluations)
+
+  def metrics(self) -> Dict[str, List[float]]:
+    """The columns of metrics.csv."""
+    return read_metrics(self._metrics)
+
+  def sync(self) -> None:
+    """Makes sure that every row is on the disk before a checkpoint is."""
+    for path in (self._metrics, self._evaluations):
+      if path.exists():
+        with open(path, 'rb') as file:
+          os.fsync(file.fileno())
+    self._board.flush()
+
+  def close(self) -> None:
+    """Closes TensorBoard's file."""
+    self._board.close()
+
+  def _summarise(self, step: int, values: Mapping[str, float]) -> None:
+    with self._board.as_default(step):
+      for name, value in values.items():
+        tf.summary.scalar(name, value)
+
+  def _rewind(self, step: int) -> None:
+    header, *rows = _whole_lines(self._metrics) or ['']
+    kept = [row for row in rows if int(row.split(',')[0]) <= step]
+    _rewrite(self._metrics, [header, *kept] if kept else [])
+    rows = _whole_lines(self._evaluations)
+    _rewrite(self._evaluations,
+             [row for row in rows if json.loads(row)['step'] <= step])
+
+
+def read_metrics(path: pathlib.Path) -> Dict[str, List[float]]:
+  """The columns of a metrics.csv."""
+  header, *rows = _whole_lines(path) or ['step']
+  columns = zip(*(map(float, row.split(',')) for row in rows))
+  return dict(zip(header.split(','), map(list, columns)))
+
+
+def read_evaluations(path: pathlib.Path) -> List[Dict[str, Any]]:
+  """The rows of an evaluations.jsonl."""
+  return [json.loads(line) for line in _whole_lines(path)]
+
+
+def _whole_lines(path: pathlib.Path) -> List[str]:
+  """Lines that end; a process that was killed may leave half a line."""
+  if not path.exists():
+    return []
+  return path.read_text(encoding='utf-8').split('\n')[:-1]
+
+
+def _append(path: pathlib.Path, lines: List[str]) -> None:
+  with open(path, 'a', encoding='utf-8') as file:
+    file.write(''.join(f'{line}\n' for line in lines))
+
+
+def _rewrite(path: pathlib.Path, lines: List[str]) -> None:
+  if not lines:
+    path.unlink(missing_ok=True)
+    return
+  temporary = path.with_name(f'.{path.name}.new')
+  temporary.write_text(''.join(f'{line}\n' for line in lines),
+                       encoding='utf-8')
+  os.replace(temporary, path)

@@ -1,0 +1,141 @@
+"""What a person sees: a progress bar, a closing table, a picture of curves."""
+import pathlib
+import sys
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+import tqdm
+
+# Columns of the progress bar: metric, short name.
+_SHOWN = (('td_loss', 'td'), ('q_data', 'Q'), ('q_std_data', 'std'),
+          ('q_policy', 'Q_pi'), ('q_std_policy', 'std_pi'))
+_LAST_EVALUATIONS = 10
+
+
+class Progress:
+  """A bar with steps/s, time left, the last score, TD loss, Q and Q-std."""
+
+  def __init__(self, step: int, num_steps: int, title: str):
+    terminal = sys.stderr.isatty()
+    self._shown: Dict[str, str] = {'score': '-'}
+    self._bar = tqdm.tqdm(
+        total=num_steps, initial=step, desc=title, unit='step',
+        dynamic_ncols=terminal, mininterval=0.5 if terminal else 30,
+        ncols=None if terminal else 150)
+
+  def advance(self, steps: int, metrics: Mapping[str, float]) -> None:
+    """Moves the bar and shows the metrics."""
+    self._shown.update({short: f'{metrics[name]:.3g}'
+                        for name, short in _SHOWN if name in metrics})
+    self._bar.set_postfix(self._shown, refresh=False)
+    self._bar.update(steps)
+
+  def score(self, score: float) -> None:
+    """Shows a new score."""
+    self._shown['score'] = f'{score:.1f}'
+
+  def say(self, text: str) -> None:
+    """Prints a line above the bar."""
+    self._bar.write(text, file=sys.stderr)
+
+  def close(self) -> None:
+    """Leaves the bar as it is."""
+    self._bar.close()
+
+
+def summary(evaluations: Sequence[Mapping[str, Any]],
+            metrics: Mapping[str, List[float]]) -> Dict[str, Any]:
+  """The numbers of a finished run; never the best of the evaluations.
+
+  Args:
+    evaluations: Rows of evaluations.jsonl.
+    metrics: Columns of metrics.csv.
+
+  Returns:
+    Scores and the last metrics.
+  """
+  regular = [row['score'] for row in evaluations if not row['final']]
+  final = [row for row in evaluations if row['final']]
+  last = regular[-_LAST_EVALUATIONS:]
+  result: Dict[str, Any] = {}
+  if final:
+    result['final_score'] = final[-1]['score']
+    result['final_episodes'] = len(final[-1]['returns'])
+    result['final_mean_return'] = final[-1]['mean_return']
+    result['final_return_std'] = float(np.std(final[-1]['returns']))
+  if last:
+    result['last_evaluations'] = len(last)
+    result['last_evaluations_score'] = float(np.mean(last))
+  for name, _ in _SHOWN:
+    if metrics.get(name):
+      result[name] = metrics[name][-1]
+  return result
+
+
+def table(task: str, step: int, result: Mapping[str, Any],
+          folder: pathlib.Path) -> str:
+  """The closing table."""
+  rows: List[Tuple[str, str]] = [('task', task), ('steps', f'{step:,}')]
+  if 'final_score' in result:
+    rows.append((f'score, {result["final_episodes"]} final episodes',
+                 f'{result["final_score"]:.1f}'))
+    rows.append(('return, mean ± std over episodes',
+                 f'{result["final_mean_return"]:.2f} ± '
+                 f'{result["final_return_std"]:.2f}'))
+  if 'last_evaluations_score' in result:
+    rows.append((f'score, mean of last {result["last_evaluations"]} '
+                 'evaluations', f'{result["last_evaluations_score"]:.1f}'))
+  names = {'td_loss': 'TD loss', 'q_data': 'Q on data',
+           'q_std_data': 'Q-std on data', 'q_policy': 'Q on policy actions',
+           'q_std_policy': 'Q-std on policy actions'}
+  rows += [(text, f'{result[name]:.4g}')
+           for name, text in names.items() if name in result]
+  rows += [('curves', str(folder / 'curve.png')),
+           ('policy (SavedModel)', str(folder / 'policy')),
+           ('everything else', str(folder))]
+  width = max(len(name) for name, _ in rows)
+  line = '-' * (width + 2 + max(len(value) for _, value in rows))
+  return '\n'.join([line, *(f'{name:<{width}}  {value}'
+                            for name, value in rows), line])
+
+
+def draw_curves(evaluations: Sequence[Mapping[str, Any]],
+                metrics: Mapping[str, List[float]], title: str,
+                path: pathlib.Path) -> None:
+  """Draws scores, Q, Q-std and TD loss over steps."""
+  import matplotlib
+  matplotlib.use('Agg')
+  from matplotlib import pyplot as plt
+  figure, axes = plt.subplots(2, 2, figsize=(10, 6), sharex=True)
+  _draw_scores(axes[0, 0], evaluations)
+  panels = ((axes[0, 1], 'Q', ('q_data', 'q_policy'), 'linear'),
+            (axes[1, 0], 'Q-std', ('q_std_data', 'q_std_policy'), 'linear'),
+            (axes[1, 1], 'TD loss', ('td_loss',), 'log'))
+  for axis, label, names, scale in panels:
+    for name in names:
+      if metrics.get(name):
+        axis.plot(metrics['step'], metrics[name], label=name)
+    axis.set(ylabel=label, yscale=scale)
+    if len(names) > 1:
+      axis.legend()
+  for axis in axes.flat:
+    axis.grid(alpha=0.3)
+  for axis in axes[1]:
+    axis.set_xlabel('train steps')
+  figure.suptitle(title)
+  figure.tight_layout()
+  figure.savefig(path, dpi=120)
+  plt.close(figure)
+
+
+def _draw_scores(axis: Any, evaluations: Sequence[Mapping[str, Any]]) -> None:
+  regular = [row for row in evaluations if not row['final']]
+  axis.plot([row['step'] for row in regular],
+            [row['score'] for row in regular], '.-', label='evaluation')
+  final: Optional[Mapping[str, Any]] = next(
+      (row for row in evaluations if row['final']), None)
+  if final is not None:
+    axis.plot(final['step'], final['score'], '*', markersize=12,
+              label=f'final, {len(final["returns"])} episodes')
+  axis.set(ylabel='normalised score')
+  axis.legend()

@@ -1,0 +1,73 @@
+"""Tasks a policy is evaluated in; no TensorFlow, for worker processes.
+
+A task gives seeded episodes and a score: `episode(act, seed)`, `score`, `name`.
+It is sent to worker processes by pickle, and makes its simulator there.
+"""
+from typing import Any, Callable, NamedTuple, Optional
+
+import gin
+import numpy as np
+
+
+class Episode(NamedTuple):
+  """What one episode gave."""
+  episode_return: float
+  length: int
+
+
+@gin.configurable
+class D4rlTask:
+  """Seeded episodes of a D4RL task."""
+
+  def __init__(self, name: str = gin.REQUIRED):
+    """Checks the name; the simulator is made at the first episode.
+
+    Args:
+      name: A D4RL task's.
+    """
+    from drvf_tf.envs import d4rl_tasks
+    self._limit = d4rl_tasks.max_episode_steps(name)
+    self._name = name
+    self._env: Any = None
+
+  @property
+  def name(self) -> str:
+    """The task's name."""
+    return self._name
+
+  def __getstate__(self) -> dict:
+    return {**self.__dict__, '_env': None}
+
+  def episode(self,
+              act: Callable[[np.ndarray], np.ndarray],
+              seed: int,
+              watch: Optional[Callable[[Any], None]] = None) -> Episode:
+    """Runs one episode.
+
+    Args:
+      act: An observation `[obs]` to an action `[act]`.
+      seed: The episode depends on it and on `act` alone.
+      watch: Called with gym's environment before every step.
+
+    Returns:
+      The sum of the task's own rewards, and the number of steps.
+    """
+    if self._env is None:
+      from drvf_tf.envs import d4rl_tasks
+      self._env = d4rl_tasks.make(self._name)
+    observation = self._env.reset(seed=seed)
+    total = 0.0
+    for step in range(1, self._limit + 1):
+      if watch is not None:
+        watch(self._env)
+      action = act(np.asarray(observation, np.float32))
+      observation, reward, done, _ = self._env.step(action)
+      total += float(reward)
+      if done:
+        break
+    return Episode(total, step)
+
+  def score(self, returns: Any) -> np.ndarray:
+    """D4RL's normalised scores in percent."""
+    from drvf_tf.envs import d4rl_tasks
+    return d4rl_tasks.normalized_score(self._name, returns)

@@ -1,0 +1,206 @@
+"""The one training loop: a dataset, an agent, a task, an evaluation."""
+import contextlib
+import pathlib
+from typing import Any, Callable, Dict, NamedTuple, Optional
+
+from absl import logging
+import gin
+import tensorflow as tf
+from tf_agents.specs import tensor_spec
+from tf_agents.train.utils import train_utils
+
+from drvf_tf import user_errors
+from drvf_tf.data import sampling
+from drvf_tf.train import (
+    bookkeeping,
+    checkpoints as checkpoints_lib,
+    errors,
+    evaluation as evaluation_lib,
+    guard as guard_lib,
+    interrupts as interrupts_lib,
+    policy_snapshot,
+    records as records_lib,
+    report,
+    run_folder,
+    runtime,
+    trainer as trainer_lib,
+)
+
+
+class _Parts(NamedTuple):
+  """What a run is made of."""
+  dataset: Any
+  agent: Any
+  step: tf.Variable
+  trainer: trainer_lib.Trainer
+  guard: guard_lib.Guard
+  task: Any
+  evaluation: Optional[evaluation_lib.Evaluation]  # the chief's alone
+
+
+@gin.configurable
+def train_eval(
+    run_dir: str,
+    dataset: Callable[[], Any] = gin.REQUIRED,
+    agent: Callable[..., Any] = gin.REQUIRED,
+    environment: Callable[[], Any] = gin.REQUIRED,
+    evaluation: Callable[..., evaluation_lib.Evaluation] = gin.REQUIRED,
+    strategy: Callable[[], tf.distribute.Strategy] = runtime.default_strategy,
+    num_steps: int = 3_000_000,
+    batch_size: int = 256,
+    seed: int = 0,
+    log_interval: int = 1_000,
+    checkpoint_interval: int = 5_000,
+    keep_checkpoints: int = 2,
+    steps_per_call: int = 50) -> Dict[str, Any]:
+  """Trains, evaluates and saves; goes on where the run folder left off.
+
+  Args:
+    run_dir: Folder of the run; README.md says what it holds.
+    dataset: Gives the `OfflineDataset`.
+    agent: Gives the agent: `agent(time_step_spec, action_spec, num_batches=,
+      seed=, train_step_counter=)`.
+    environment: Gives the task to evaluate in; see `tasks`.
+    evaluation: Gives the evaluation: `evaluation(task, policy, seed)`.
+    strategy: Gives the `tf.distribute` strategy.
+    num_steps: Train steps of the run.
+    batch_size: Transitions in the global batch of a step.
+    seed: Of initial weights, batches, noise and episodes.
+    log_interval: Steps between rows of metrics.csv.
+    checkpoint_interval: Steps between checkpoints.
+    keep_checkpoints: How many of the last checkpoints are kept.
+    steps_per_call: Train steps in one call of the graph.
+
+  Returns:
+    The summary of the finished run; empty in processes that do not write.
+  """
+  folder = pathlib.Path(run_dir)
+  with contextlib.ExitStack() as stack:
+    with errors.of_configuration():
+      _check_multiples(steps_per_call, num_steps=num_steps,
+                       log_interval=log_interval,
+                       checkpoint_interval=checkpoint_interval)
+      runtime.configure_runtime()
+      cluster = strategy()
+    home = None
+    if runtime.is_chief(cluster):
+      home = stack.enter_context(run_folder.RunFolder(folder))
+    with errors.of_configuration():
+      parts = _build(stack, cluster, dataset, agent, environment,
+                     evaluation if home else None, batch_size, seed,
+                     steps_per_call)
+      checkpoints = checkpoints_lib.Checkpoints(
+          folder / 'checkpoints', keep_checkpoints, agent=parts.agent,
+          step=parts.step)
+    stack.enter_context(errors.of_disk(folder))
+    if home is None:
+      _restore(checkpoints, parts)
+      _loop(parts, cluster, None, num_steps, steps_per_call)
+      return {}
+    return _lead(stack, home, parts, cluster, checkpoints, seed, num_steps,
+                 log_interval, checkpoint_interval, steps_per_call)
+
+
+def _check_multiples(unit: int, **numbers: int) -> None:
+  if unit < 1:
+    raise ValueError(f'steps_per_call must be at least 1, not {unit}.')
+  for name, number in numbers.items():
+    if number < 1 or number % unit:
+      raise ValueError(
+          f'{name} must be a positive multiple of steps_per_call = {unit}, '
+          f'not {number}.')
+
+
+def _build(stack: contextlib.ExitStack, cluster: tf.distribute.Strategy,
+           dataset, agent, environment, evaluation, batch_size: int,
+           seed: int, steps_per_call: int) -> _Parts:
+  """Builds the parts; evaluation's processes start while the graph is traced."""
+  data = dataset()
+  tf.random.set_seed(seed)
+  if batch_size % cluster.num_replicas_in_sync:
+    raise ValueError(
+        f'batch_size = {batch_size} must be a multiple of the '
+        f'{cluster.num_replicas_in_sync} replicas.')
+  with cluster.scope():
+    step = train_utils.create_train_step()
+    learner = agent(
+        tensor_spec.from_spec(data.time_step_spec),
+        tensor_spec.from_spec(data.action_spec),
+        num_batches=data.size / batch_size, seed=seed,
+        train_step_counter=step)
+    task = environment()
+    evaluator = None
+    if evaluation is not None:
+      evaluator = evaluation(task, policy_snapshot.greedy(learner, data), seed)
+      stack.callback(evaluator.close)
+      _check_multiples(steps_per_call, interval=evaluator.interval)
+    trainer = trainer_lib.Trainer(
+        learner, sampling.TransitionSampler(data, batch_size, seed), step,
+        steps_per_call)
+  return _Parts(data, learner, step, trainer, guard_lib.Guard(), task,
+                evaluator)
+
+
+def _restore(checkpoints: checkpoints_lib.Checkpoints,
+             parts: _Parts) -> Optional[Dict[str, Any]]:
+  """Goes to the last checkpoint, if there is one, and gives its state."""
+  steps = checkpoints.steps()
+  state = checkpoints.restore(steps[-1]) if steps else None
+  assert not steps or int(parts.step.numpy()) == steps[-1]
+  return state
+
+
+def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
+          parts: _Parts, cluster: tf.distribute.Strategy,
+          checkpoints: checkpoints_lib.Checkpoints, seed: int, num_steps: int,
+          log_interval: int, checkpoint_interval: int,
+          steps_per_call: int) -> Dict[str, Any]:
+  """Trains as the process that writes."""
+  assert parts.evaluation is not None
+  config = gin.operative_config_str()
+  data_hash = parts.dataset.hash()
+  home.agree(config, data_hash)
+  state = _restore(checkpoints, parts)
+  step = int(parts.step.numpy())
+  home.describe(config, {
+      'task': parts.task.name, 'seed': seed, 'step': step,
+      'dataset': parts.dataset.provenance, 'dataset_hash': data_hash,
+      'dataset_size': parts.dataset.size})
+  records = records_lib.Records(home.path, step)
+  stack.callback(records.close)
+  progress = report.Progress(step, num_steps, parts.task.name)
+  stack.callback(progress.close)
+  keeper = bookkeeping.Bookkeeper(
+      records, parts.evaluation, checkpoints, progress, log_interval,
+      checkpoint_interval)
+  if state is not None:
+    progress.say(f'Going on from step {step:,} of {home.path}.')
+    keeper.resume(step, state)
+  _loop(parts, cluster, keeper, num_steps, steps_per_call)
+  summary = keeper.finish(num_steps)
+  progress.close()
+  report.draw_curves(records.evaluations(), records.metrics(),
+                     f'{parts.task.name}, seed {seed}',
+                     home.path / 'curve.png')
+  policy_snapshot.save(parts.agent, home.policy)
+  home.finish(summary)
+  print(report.table(parts.task.name, num_steps, summary, home.path))
+  return summary
+
+
+def _loop(parts: _Parts, cluster: tf.distribute.Strategy,
+          keeper: Optional[bookkeeping.Bookkeeper], num_steps: int,
+          steps_per_call: int) -> None:
+  """Trains to the last step; signals are heard between calls of the graph."""
+  step = int(parts.step.numpy())
+  with interrupts_lib.Interrupts() as interrupts:
+    while step < num_steps:
+      metrics = parts.trainer()
+      step += steps_per_call
+      parts.guard.check(metrics, step)
+      if keeper is not None:
+        keeper.after_call(step, steps_per_call, metrics)
+      if runtime.any_process(cluster, interrupts.received is not None):
+        if keeper is not None:
+          keeper.save(step)
+        raise errors.Interrupted(step, interrupts.exit_code)

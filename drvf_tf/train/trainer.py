@@ -1,0 +1,84 @@
+"""Many train steps in one call of the graph."""
+from typing import Any, Callable, Dict
+
+import gin
+import tensorflow as tf
+
+from drvf_tf.train import errors
+
+
+@gin.configurable
+class Trainer:
+  """Trains an agent for a fixed number of steps at each call.
+
+  A batch is a function of the step, and every replica takes its own rows of
+  the global batch: several replicas see what one would have seen.
+  """
+
+  def __init__(self,
+               agent: Any,
+               sampler: Callable[[tf.Tensor], Any],
+               step: tf.Variable,
+               steps_per_call: int,
+               jit_compile: bool = False):
+    """Traces the graph, which creates the optimizers' variables.
+
+    Args:
+      agent: A TF-Agents agent, built under `tf.distribute.get_strategy()`.
+      sampler: A step to its global batch.
+      step: The agent's train step counter.
+      steps_per_call: Train steps in one call.
+      jit_compile: Compile a step with XLA.
+    """
+    self._agent, self._sampler, self._step = agent, sampler, step
+    self._num_steps = steps_per_call
+    self._strategy = tf.distribute.get_strategy()
+    self._one_step = tf.function(
+        self._distributed_step, jit_compile=jit_compile)
+    self._names = sorted(
+        self._one_step.get_concrete_function().structured_outputs)
+    self._many_steps = tf.function(self._loop)
+
+  def __call__(self) -> Dict[str, float]:
+    """Takes the steps and gives the mean of each metric over them."""
+    try:
+      means = self._many_steps()
+    except tf.errors.InvalidArgumentError as error:
+      if 'nan' not in error.message.lower():
+        raise
+      raise errors.DivergedError('a loss became NaN or infinite') from error
+    return {name: float(mean) for name, mean in means.items()}
+
+  def _loop(self) -> Dict[str, tf.Tensor]:
+    sums = {name: tf.zeros([]) for name in self._names}
+    for _ in tf.range(self._num_steps):
+      metrics = self._one_step()
+      sums = {name: sums[name] + metrics[name] for name in self._names}
+    return {name: total / self._num_steps for name, total in sums.items()}
+
+  def _distributed_step(self) -> Dict[str, tf.Tensor]:
+    parts = self._strategy.run(self._replica_step)
+    return {name: self._strategy.reduce(
+        tf.distribute.ReduceOp.SUM, part, axis=None)
+            for name, part in parts.items()}
+
+  def _replica_step(self) -> Dict[str, tf.Tensor]:
+    info = self._agent.train(_own_rows(self._sampler(self._step)))
+    return {'loss': info.loss, **info.extra}
+
+
+def _own_rows(batch: Any) -> Any:
+  """This replica's rows of a global batch."""
+  context = tf.distribute.get_replica_context()
+  replicas = context.num_replicas_in_sync
+  if replicas == 1:
+    return batch
+
+  def rows(values: tf.Tensor) -> tf.Tensor:
+    count = values.shape[0] // replicas
+    first = context.replica_id_in_sync_group * count
+    own = values[first:first + count]
+    own.set_shape([count, *values.shape[1:]])
+    return own
+
+  return tf.nest.map_structure(rows, batch)

@@ -2,9 +2,9 @@
 import pathlib
 
 from absl import logging
-import gin
 
 from drvf_tf.data import files, waypoints
+import gin
 
 TASK = 'maze2d-umaze-v1'
 
@@ -27,7 +27,7 @@ def generated_file(num_steps: int = 200_000, seed: int = 0) -> pathlib.Path:
   path = files.writable_folder() / name
   logging.warning(
       "No file of D4RL for %s: generating %d steps with d4rl's own planner "
-      'into %s (about a minute, once). These are not D4RL\'s own rows.',
+      "into %s (about a minute, once). These are not D4RL's own rows.",
       TASK, num_steps, path)
   arrays = waypoints.collect(TASK, num_steps, seed)
   files.write(path, arrays, note=(

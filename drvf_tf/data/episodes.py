@@ -1,12 +1,13 @@
 """From recorded rows to transitions that never span two episodes."""
-from typing import Dict, Mapping, Optional
+from collections.abc import Mapping
+from typing import Optional
 
 import numpy as np
 
 
 def to_transitions(arrays: Mapping[str, np.ndarray],
                    max_episode_steps: Optional[int],
-                   drop_unknown_next: bool = True) -> Dict[str, np.ndarray]:
+                   drop_unknown_next: bool = True) -> dict[str, np.ndarray]:
   """Finds episode ends and next observations.
 
   Where the data have no `next_observations`, a row's next observation is the

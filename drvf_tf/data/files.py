@@ -1,8 +1,9 @@
 """D4RL's HDF5 files: where they are, how they are read and written."""
+from collections.abc import Mapping
 import os
 import pathlib
 import tempfile
-from typing import Dict, List, Mapping, Optional
+from typing import Optional
 import urllib.error
 import urllib.request
 import zipfile
@@ -22,7 +23,7 @@ class DatasetNotFoundError(user_errors.UserError):
   """There is no such file, and it could not be downloaded."""
 
 
-def folders() -> List[pathlib.Path]:
+def folders() -> list[pathlib.Path]:
   """Where datasets are looked for, in this order."""
   default = pathlib.Path.home() / '.d4rl' / 'datasets'
   chosen = os.environ.get(DIRECTORY_VARIABLE)
@@ -49,8 +50,8 @@ def writable_folder() -> pathlib.Path:
     except OSError:
       continue
   raise user_errors.UserError(
-      f'no dataset can be stored: {" and ".join(map(str, folders()))} cannot be '
-      f'written to; set {DIRECTORY_VARIABLE} to a folder that can.')
+      f'no dataset can be stored: {" and ".join(map(str, folders()))} cannot '
+      f'be written to; set {DIRECTORY_VARIABLE} to a folder that can.')
 
 
 def download(url: str, alternative: str) -> pathlib.Path:
@@ -87,7 +88,7 @@ def download(url: str, alternative: str) -> pathlib.Path:
   return target
 
 
-def read(path: pathlib.Path) -> Dict[str, np.ndarray]:
+def read(path: pathlib.Path) -> dict[str, np.ndarray]:
   """The arrays of an HDF5 or npz file, in D4RL's v0, v1 or v2 layout."""
   if not path.is_file():
     raise DatasetNotFoundError(
@@ -106,13 +107,13 @@ def read(path: pathlib.Path) -> Dict[str, np.ndarray]:
   return arrays
 
 
-def _read_hdf5(path: pathlib.Path) -> Dict[str, np.ndarray]:
+def _read_hdf5(path: pathlib.Path) -> dict[str, np.ndarray]:
   with h5py.File(path, 'r') as file:
     return {key: file[key][()] for key in validation.REQUIRED +
             validation.OPTIONAL if key in file}
 
 
-def _read_npz(path: pathlib.Path) -> Dict[str, np.ndarray]:
+def _read_npz(path: pathlib.Path) -> dict[str, np.ndarray]:
   with np.load(path) as file:
     return {key: file[key] for key in validation.REQUIRED +
             validation.OPTIONAL if key in file}

@@ -1,13 +1,14 @@
 """From a task's name, a path or arrays to an `OfflineDataset`."""
+from collections.abc import Mapping, Sequence
 import pathlib
-from typing import Any, Callable, Mapping, Optional, Sequence
+from typing import Any, Callable, Optional
 
-import gin
 import numpy as np
 
 from drvf_tf import user_errors
 from drvf_tf.data import embedded, episodes, files, offline_dataset, validation
 from drvf_tf.envs import d4rl_tasks
+import gin
 
 Transform = Callable[
     [offline_dataset.OfflineDataset], offline_dataset.OfflineDataset]
@@ -49,9 +50,9 @@ def read(source: str, task: Optional[str] = None, generate: bool = True,
   """`load` without transforms; see `episodes` for `drop_unknown_next`."""
   if source.startswith('minari:'):
     from drvf_tf.data import minari_source
-    arrays = minari_source.read(source[len('minari:'):])
+    arrays, bounds = minari_source.read(source[len('minari:'):])
     return from_arrays(arrays, source, task, source, require_reward,
-                       drop_unknown_next)
+                       drop_unknown_next, bounds)
   if source.endswith(('.hdf5', '.h5', '.npz')) or '/' in source:
     path = pathlib.Path(source).expanduser()
   else:
@@ -76,6 +77,7 @@ def task_file(name: str, generate: bool = True) -> pathlib.Path:
 def from_arrays(arrays: Mapping[str, np.ndarray], name: str,
                 task: Optional[str] = None, provenance: str = 'arrays',
                 require_reward: bool = True, drop_unknown_next: bool = True,
+                action_bounds: Optional[tuple[Any, Any]] = None,
                 ) -> offline_dataset.OfflineDataset:
   """A dataset from a user's own arrays, by D4RL's keys.
 
@@ -84,17 +86,19 @@ def from_arrays(arrays: Mapping[str, np.ndarray], name: str,
       next_observations.
     name: what to call the dataset.
     task: the D4RL task they were recorded in. Without one, actions must lie
-      in [-1, 1], and only `timeouts` tells where an episode was cut.
+      in `action_bounds`, and only `timeouts` tells where an episode was cut.
     provenance: where the rows come from, for the card and for messages.
     require_reward: refuse a sparse task's data without a single reward.
     drop_unknown_next: see `episodes.to_transitions`.
+    action_bounds: lowest and highest actions where there is no task; [-1, 1]
+      unless given.
 
   Returns:
     The dataset, validated.
   """
   arrays = {key: np.asarray(value) for key, value in arrays.items()}
   validation.check_form(arrays, provenance)
-  facts = _task_facts(task, arrays['actions'].shape[1])
+  facts = _task_facts(task, arrays['actions'].shape[1], action_bounds)
   if task is None:
     validation.check_bounds(arrays['actions'], facts['action_low'],
                             facts['action_high'], provenance)
@@ -104,7 +108,7 @@ def from_arrays(arrays: Mapping[str, np.ndarray], name: str,
         facts['action_high'], provenance, task)
     if require_reward and task.startswith(('antmaze', 'maze2d')):
       validation.check_sparse_reward(arrays['rewards'], provenance, task)
-  transitions = episodes.to_transitions(
+  transitions: dict[str, Any] = episodes.to_transitions(
       arrays, facts.pop('max_episode_steps'), drop_unknown_next)
   if not len(transitions['rewards']):
     raise user_errors.UserError(
@@ -114,10 +118,12 @@ def from_arrays(arrays: Mapping[str, np.ndarray], name: str,
       name=name, provenance=provenance, **transitions, **facts)
 
 
-def _task_facts(task: Optional[str], action_size: int) -> Any:
+def _task_facts(task: Optional[str], action_size: int,
+                action_bounds: Optional[tuple[Any, Any]]) -> Any:
   if task is None:
-    bound = np.ones(action_size, np.float32)
-    return {'action_low': -bound, 'action_high': bound,
+    low, high = action_bounds or (-1., 1.)
+    return {'action_low': np.full(action_size, low, np.float32),
+            'action_high': np.full(action_size, high, np.float32),
             'max_episode_steps': None}
   env = d4rl_tasks.make(task)
   return {'action_low': env.action_space.low,

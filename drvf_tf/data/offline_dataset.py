@@ -1,7 +1,8 @@
 """A fixed set of transitions, with its episodes."""
+from collections.abc import Iterator
 import dataclasses
 import hashlib
-from typing import Any, Iterator, Optional, Tuple
+from typing import Any, Optional
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class OfflineDataset:
   name: str
   action_low: np.ndarray
   action_high: np.ndarray
-  reference_scores: Optional[Tuple[float, float]] = None
+  reference_scores: Optional[tuple[float, float]] = None
   provenance: str = ''
   observation_mean: Optional[np.ndarray] = None
   observation_std: Optional[np.ndarray] = None

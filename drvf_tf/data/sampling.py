@@ -1,7 +1,8 @@
 """Batches gathered inside the graph."""
 import numpy as np
 import tensorflow as tf
-from tf_agents.trajectories import policy_step, time_step as ts, trajectory
+from tf_agents.trajectories import policy_step, trajectory
+from tf_agents.trajectories import time_step as ts
 
 from drvf_tf.data import offline_dataset
 
@@ -41,7 +42,8 @@ class TransitionSampler(tf.Module):
 
   def indices(self, step: tf.Tensor) -> tf.Tensor:
     """The rows of `step`'s batch, [batch]."""
-    seed = tf.stack([tf.constant(self._seed, tf.int64), tf.cast(step, tf.int64)])
+    seed = tf.stack([tf.constant(self._seed, tf.int64),
+                     tf.cast(step, tf.int64)])
     return tf.random.stateless_uniform(
         [self._batch_size], seed, maxval=self._size, dtype=tf.int64)
 

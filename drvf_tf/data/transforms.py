@@ -1,8 +1,8 @@
 """Changes to a whole dataset, chosen in gin."""
-import gin
 import numpy as np
 
 from drvf_tf.data import offline_dataset
+import gin
 
 
 @gin.configurable

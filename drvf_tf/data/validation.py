@@ -1,5 +1,5 @@
 """Checks of raw arrays, each with an error of its own and a cure."""
-from typing import Mapping
+from collections.abc import Mapping
 
 import numpy as np
 

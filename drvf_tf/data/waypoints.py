@@ -1,5 +1,5 @@
 """D4RL's maze2d recipe: d4rl's own planner walks d4rl's own maze."""
-from typing import Dict, List
+from typing import Any
 
 import numpy as np
 import tqdm
@@ -9,7 +9,7 @@ from drvf_tf.envs import d4rl_tasks
 
 
 def collect(task_name: str, num_steps: int, seed: int,
-            action_noise: float = 0.) -> Dict[str, np.ndarray]:
+            action_noise: float = 0.) -> dict[str, np.ndarray]:
   """Walks to random targets, with the reward of the task's own goal.
 
   As D4RL does: the planner goes to one random target after the other without
@@ -46,12 +46,12 @@ def collect(task_name: str, num_steps: int, seed: int,
   return arrays
 
 
-def _walk(maze, num_steps: int, limit: int, seed: int,
-          action_noise: float) -> Dict[str, List[np.ndarray]]:
+def _walk(maze: Any, num_steps: int, limit: int, seed: int,
+          action_noise: float) -> dict[str, list[np.ndarray]]:
   # Only after drvf_tf.envs, which makes d4rl importable.
   from d4rl.pointmaze import waypoint_controller
   planner = waypoint_controller.WaypointController(maze.str_maze_spec)
-  rows: Dict[str, List[np.ndarray]] = {
+  rows: dict[str, list[np.ndarray]] = {
       key: [] for key in ('observations', 'actions', 'next_observations',
                           'timeouts', 'infos/goal')}
   observation = maze.reset(seed=seed)

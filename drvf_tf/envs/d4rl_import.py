@@ -7,12 +7,13 @@ name, on the `mujoco_py` stand-in.
 Set the environment variable DRVF_TF_MUJOCO_PY=real to run on a real, working
 `mujoco_py` instead; where that does not work, making a task says so.
 """
+from collections.abc import Iterator
 import contextlib
+import importlib
 import io
 import os
 import sys
 import tempfile
-from typing import Iterator
 from unittest import mock
 
 from drvf_tf import user_errors
@@ -20,6 +21,7 @@ from drvf_tf.envs import mujoco_py_stand_in
 
 MUJOCO_PY_VARIABLE = 'DRVF_TF_MUJOCO_PY'
 
+_TASK_MODULES = ('d4rl.gym_mujoco', 'd4rl.locomotion', 'd4rl.pointmaze')
 # What we do not use, and what warns, prints or fails when imported.
 _UNUSED = ('hand_manipulation_suite', 'gym_minigrid', 'flow', 'kitchen',
            'carla', 'gym_bullet', 'pointmaze_bullet')
@@ -29,12 +31,9 @@ def import_quietly() -> None:
   """Registers D4RL's tasks with gym; once is enough."""
   _choose_mujoco_py()
   with _silent(), _without_dataset_folder(), _without_unused_parts():
-    # TF-Agents imports gym too, whose greeting would come then.
+    for name in _TASK_MODULES:
+      importlib.import_module(name)
     import gym
-    import d4rl  # isort: skip
-    import d4rl.gym_mujoco
-    import d4rl.locomotion
-    import d4rl.pointmaze
   # D4RL's classes use deprecated calls of gym at every reset.
   gym.logger.set_level(gym.logger.ERROR)
 
@@ -45,11 +44,12 @@ def _choose_mujoco_py() -> None:
     mujoco_py_stand_in.install()
   elif choice == 'real':
     try:
-      import mujoco_py  # noqa: F401
+      importlib.import_module('mujoco_py')
     except Exception as error:  # noqa: BLE001  (it compiles: anything can fail)
+      cause = str(error).strip().split('\n')[0]
       mujoco_py_stand_in.install(broken=user_errors.UserError(
           f'{MUJOCO_PY_VARIABLE}=real asks for the real mujoco_py, which does '
-          f'not import here ({str(error).strip().splitlines()[:1]}): mend it, '
+          f'not import here ({cause}): mend it, '
           f'or unset {MUJOCO_PY_VARIABLE} to use the pip package mujoco.'))
   else:
     mujoco_py_stand_in.install(broken=user_errors.UserError(

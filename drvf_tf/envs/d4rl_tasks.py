@@ -2,11 +2,12 @@
 
 Importing this module registers them, so that `gym.make` knows them too.
 """
+from collections.abc import Iterator
 import contextlib
 import dataclasses
 import io
 import tempfile
-from typing import Any, Iterator, List, Optional, Tuple
+from typing import Any, Optional
 
 from drvf_tf import user_errors
 from drvf_tf.envs import d4rl_import
@@ -40,7 +41,7 @@ class SeededAntMaze(wrappers.NormalizedBoxEnv):
     with _temporary_folder(), self._own_randomness():
       super().__init__(ant.AntMazeEnv(**kwargs))
 
-  def seed(self, seed: Optional[int] = None) -> List[Optional[int]]:
+  def seed(self, seed: Optional[int] = None) -> list[Optional[int]]:
     """Seeds the start state and the goal."""
     self._global_state = np.random.RandomState(seed).get_state()
     return self._wrapped_env.seed(seed)
@@ -87,7 +88,7 @@ def _register_seeded_antmaze() -> None:
 _register_seeded_antmaze()
 
 
-def task_names() -> List[str]:
+def task_names() -> list[str]:
   """The tasks of the paper's tables, and D4RL's maze2d."""
   return _GYM + _ANTMAZE + _MAZE2D
 
@@ -111,7 +112,7 @@ def max_episode_steps(name: str) -> int:
   return int(spec(name).max_episode_steps)
 
 
-def reference_scores(name: str) -> Tuple[float, float]:
+def reference_scores(name: str) -> tuple[float, float]:
   """D4RL's returns of a random policy and of the expert."""
   kwargs = spec(name).kwargs
   return (float(infos.REF_MIN_SCORE.get(name, kwargs['ref_min_score'])),
@@ -158,7 +159,7 @@ class Task:
     self.max_episode_steps = max_episode_steps(name)
     self.env = make(name)
     self.env.action_space.seed(seed)
-    self._seed: Optional[int] = seed
+    self._seed: Optional[int] = int(seed)
     self._steps = 0
 
   def reset(self) -> np.ndarray:

@@ -76,16 +76,17 @@ class PyMjData:
 class MjSim:
   """mujoco_py.MjSim: owns the data and steps it."""
 
-  _UNSTABLE = tuple(int(w) for w in (
-      mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL,
-      mujoco.mjtWarning.mjWARN_BADQACC, mujoco.mjtWarning.mjWARN_BADCTRL))
-
   def __init__(self, model: PyMjModel, nsubsteps: int = 1):
     self.model = model
     self.data = PyMjData(model, mujoco.MjData(model.raw))
     self.nsubsteps = nsubsteps
     self._m, self._d = model.raw, self.data.raw
-    self._warnings = self._d.warning
+    # A live view of the counts of bad positions, velocities, accelerations
+    # and controls; comparing its bytes is the cheapest check there is.
+    self._unstable = self._d.warning.number[
+        int(mujoco.mjtWarning.mjWARN_BADQPOS):
+        int(mujoco.mjtWarning.mjWARN_BADCTRL) + 1]
+    self._stable = bytes(self._unstable.nbytes)
 
   def reset(self) -> None:
     """Back to the model's initial state."""
@@ -95,14 +96,13 @@ class MjSim:
     """Recomputes everything that follows from positions and velocities."""
     # MuJoCo 2.1.0 normalised quaternions in place here: d4rl's AntMaze adds
     # noise to qpos at reset and relies on it for the first observation.
-    mujoco.mj_normalizeQuat(self._m, self._d.qpos)
+    mujoco.mj_normalizeQuat(self._m, self.data.qpos)
     mujoco.mj_forward(self._m, self._d)
 
   def step(self) -> None:
     """Advances the simulation by `nsubsteps` time steps."""
     mujoco.mj_step(self._m, self._d, self.nsubsteps)
-    number = self._warnings.number
-    if any(number[i] for i in self._UNSTABLE):
+    if self._unstable.tobytes() != self._stable:
       raise MujocoException('The simulation is unstable.')
 
   def get_state(self) -> MjSimState:

@@ -2,7 +2,7 @@
 import pickle
 import subprocess
 import sys
-from typing import Any, List
+from typing import Any
 
 import numpy as np
 from tf_agents.environments import py_environment
@@ -80,7 +80,7 @@ class ParallelTasks(py_environment.PyEnvironment):
     if getattr(self, '_workers', None):
       self.close()
 
-  def _ask(self, method: str, arguments: List[Any]) -> List[Any]:
+  def _ask(self, method: str, arguments: list[Any]) -> list[Any]:
     for process, args in zip(self._workers, arguments):
       _send(process, (method, args))
     answers = [_receive(process) for process in self._workers]
@@ -95,7 +95,7 @@ def worker_seed(seed: int, index: int) -> int:
   return int(np.random.SeedSequence([seed, index]).generate_state(1)[0])
 
 
-def _batch(steps: List[worker.Step]) -> ts.TimeStep:
+def _batch(steps: list[worker.Step]) -> ts.TimeStep:
   step_types, rewards, discounts, observations = zip(*steps)
   return ts.TimeStep(
       np.array(step_types, np.int32), np.array(rewards, np.float32),

@@ -4,10 +4,11 @@ A few steps recorded in MuJoCo 2.1.0 travel with the package. They are taken
 again before the first model of a process is used: another release of `mujoco`
 either reproduces them or is named in an error, but never drifts silently.
 """
+from collections.abc import Mapping
 import functools
 import importlib.resources
 import pathlib
-from typing import Any, Callable, Mapping
+from typing import Any, Callable
 
 import mujoco
 import numpy as np
@@ -27,7 +28,7 @@ class PhysicsError(user_errors.UserError):
   """The installed MuJoCo does not reproduce D4RL's physics."""
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def require(make_sim: Callable[[str], Any]) -> None:
   """Takes the recorded steps again, once per process.
 
@@ -51,7 +52,7 @@ def require(make_sim: Callable[[str], Any]) -> None:
 
 def _sentence(model: str, what: str) -> str:
   return (
-      f'mujoco {mujoco.__version__} does not have the physics of D4RL\'s data '
+      f"mujoco {mujoco.__version__} does not have the physics of D4RL's data "
       f'(one step of {model} {what}), so scores would not mean what the '
       f"paper's do: `pip install mujoco=={TESTED_VERSION}`.")
 
@@ -73,7 +74,8 @@ def _step_error(sim: Any, model: str, records: Mapping[str, Any]) -> float:
     sim.reset()
     sim.data.qpos[:], sim.data.qvel[:] = qpos, qvel
     sim.forward()
-    sim.data.ctrl[:] = np.clip(low + (action + 1.) / 2 * (high - low), low, high)
+    sim.data.ctrl[:] = np.clip(
+        low + (action + 1.) / 2 * (high - low), low, high)
     for _ in range(_FRAME_SKIP[model]):
       sim.step()
     state = np.concatenate([sim.data.qpos, sim.data.qvel])[-len(expected):]

@@ -1,9 +1,10 @@
 """Pictures of a simulation, with or without a display."""
+import atexit
 import functools
 import os
 import subprocess
 import sys
-from typing import Any, Optional, Tuple
+from typing import Any, Optional
 
 import mujoco
 import numpy as np
@@ -20,7 +21,7 @@ class Offscreen:
     del device_id
     self._sim = sim
     self._renderer: Optional[mujoco.Renderer] = None
-    self._size: Tuple[int, int] = (0, 0)
+    self._size: tuple[int, int] = (0, 0)
     self.cam = mujoco.MjvCamera()
     mujoco.mjv_defaultFreeCamera(sim.model.raw, self.cam)
 
@@ -37,6 +38,8 @@ class Offscreen:
       model.vis.global_.offwidth = max(model.vis.global_.offwidth, width)
       model.vis.global_.offheight = max(model.vis.global_.offheight, height)
       self._renderer = mujoco.Renderer(model, height, width)
+      # Registered after the backend's own: freed before the display is.
+      atexit.register(self._renderer.close)
       self._size = (width, height)
     camera = self.cam if camera_id is None else camera_id
     self._renderer.update_scene(self._sim.data.raw, camera)
@@ -54,7 +57,7 @@ class Offscreen:
     return pixels, distances
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _backend() -> str:
   """The first OpenGL backend that works here, or the one the user named."""
   if os.environ.get('MUJOCO_GL'):

@@ -6,7 +6,7 @@ main script is imported a second time.
 """
 import pickle
 import sys
-from typing import Any, BinaryIO, Tuple
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from drvf_tf.envs import d4rl_tasks
 
 FIRST, MID, LAST = 0, 1, 2
 # (step type, reward, discount, observation)
-Step = Tuple[int, np.float32, np.float32, np.ndarray]
+Step = tuple[int, np.float32, np.float32, np.ndarray]
 
 
 class _Episodes:
@@ -51,7 +51,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     except EOFError:  # the parent is gone, or has closed us
       return
     try:
-      answer: Tuple[bool, Any] = (True, getattr(episodes, method)(*arguments))
+      answer: tuple[bool, Any] = (True, getattr(episodes, method)(*arguments))
     except user_errors.UserError as error:
       answer = (False, str(error))
     pickle.dump(answer, sink, pickle.HIGHEST_PROTOCOL)

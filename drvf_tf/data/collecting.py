@@ -1,0 +1,113 @@
+"""Collects data in D4RL's format by acting in a task."""
+import os
+from typing import Any, Callable, Optional
+
+import numpy as np
+import tqdm
+
+from drvf_tf import user_errors
+from drvf_tf.envs import d4rl_tasks
+
+# (observation, is it the first of its episode) -> action
+Actor = Callable[[np.ndarray, bool], np.ndarray]
+_KEYS = ('observations', 'actions', 'rewards', 'next_observations',
+         'terminals', 'timeouts')
+
+
+def collect(task_name: str, actor: Actor, num_steps: int,
+            seed: int) -> dict[str, np.ndarray]:
+  """Acts for `num_steps` steps; arrays by D4RL's keys."""
+  task = d4rl_tasks.Task(task_name, seed)
+  rows: dict[str, list] = {key: [] for key in _KEYS}
+  observation, first = task.reset(), True
+  for _ in tqdm.trange(num_steps, desc=task_name, unit=' steps',
+                       mininterval=1):
+    action = np.asarray(actor(observation, first), np.float32)
+    outcome = task.step(action)
+    for key, value in zip(_KEYS, (
+        observation, action, outcome.reward, outcome.observation,
+        outcome.terminal, outcome.timeout)):
+      rows[key].append(value)
+    first = outcome.terminal or outcome.timeout
+    observation = task.reset() if first else outcome.observation
+  arrays = {key: np.array(values) for key, values in rows.items()}
+  # The recording stops here, whether or not the episode did.
+  arrays['timeouts'][-1] |= not arrays['terminals'][-1]
+  return arrays
+
+
+def random_actor(task_name: str, seed: int) -> Actor:
+  """Uniform actions within the task's bounds."""
+  space = d4rl_tasks.make(task_name).action_space
+  rng = np.random.default_rng(seed)
+  return lambda observation, first: rng.uniform(
+      space.low, space.high).astype(np.float32)
+
+
+def saved_policy_actor(directory: str, task_name: str, seed: int,
+                       action_noise: float) -> Actor:
+  """A TF-Agents SavedModel policy, with Gaussian noise on its actions.
+
+  Args:
+    directory: of any policy saved by TF-Agents' `PolicySaver`.
+    task_name: the task to act in.
+    seed: of the noise. Data of a greedy policy follow from the seed; a policy
+      that samples inside its own graph keeps its own randomness.
+    action_noise: standard deviation, as a share of half the action's range.
+
+  Returns:
+    The actor.
+  """
+  from tf_agents.policies import py_tf_eager_policy
+  from tf_agents.trajectories import time_step as ts
+
+  policy = _load_policy(py_tf_eager_policy, directory)
+  space = d4rl_tasks.make(task_name)
+  _check_specs(policy, space, directory, task_name)
+  low, high = space.action_space.low, space.action_space.high
+  rng = np.random.default_rng(seed)
+  state: list = [()]
+
+  def act(observation: np.ndarray, first: bool) -> np.ndarray:
+    if first:
+      state[0] = policy.get_initial_state(1)
+    time_step = ts.restart(observation) if first else ts.transition(
+        observation, np.float32(0))
+    step = policy.action(time_step, state[0])
+    state[0] = step.state
+    noise = action_noise * (high - low) / 2 * rng.standard_normal(low.shape)
+    return np.clip(step.action + noise, low, high)
+
+  return act
+
+
+def _load_policy(module: Any, directory: str) -> Any:
+  if not os.path.isfile(os.path.join(directory, 'saved_model.pb')):
+    raise user_errors.UserError(
+        f'{directory} holds no saved policy (no saved_model.pb): give the '
+        'folder of a SavedModel policy, or `waypoints` or `random`.')
+  if not os.path.isfile(os.path.join(directory, 'policy_specs.pbtxt')):
+    raise user_errors.UserError(
+        f'{directory} is a SavedModel but not a TF-Agents policy (no '
+        'policy_specs.pbtxt): export it with `launch/export.py` or '
+        "TF-Agents' PolicySaver.")
+  return module.SavedModelPyTFEagerPolicy(directory, load_specs_from_pbtxt=True)
+
+
+def _check_specs(policy: Any, space: Any, directory: str,
+                 task_name: str) -> None:
+  expected = (space.observation_space.shape, space.action_space.shape)
+  found = (tuple(policy.time_step_spec.observation.shape),
+           tuple(policy.action_spec.shape))
+  if found != expected:
+    raise user_errors.UserError(
+        f'the policy in {directory} takes observations {found[0]} and gives '
+        f'actions {found[1]}, and {task_name} has {expected[0]} and '
+        f'{expected[1]}: name the task it was trained for.')
+
+
+def describe(actor: str, num_steps: int, seed: int,
+             action_noise: Optional[float]) -> str:
+  """The note that a collected file carries."""
+  noise = f', action noise {action_noise:g}' if action_noise else ''
+  return f'collected, not D4RL: {actor}{noise}, {num_steps} steps, seed {seed}'

@@ -7,3 +7,11 @@ if not (3, 9) <= sys.version_info[:2] <= (3, 11):
       f'{sys.version.split()[0]}: use a virtual environment with one of them.')
 
 __version__ = '0.1.0'
+
+# gym prints that it is unmaintained whenever it is imported; D4RL's tasks need
+# exactly this gym, so the notice helps nobody here.
+try:
+  from gym_notices import notices as _gym_notices
+  _gym_notices.notices.clear()
+except ImportError:
+  pass

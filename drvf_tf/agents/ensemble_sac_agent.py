@@ -150,6 +150,9 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     """n."""
     return self._num_samples
 
+  # There is nothing for AutoGraph to convert below; converting all the same
+  # triples the time to trace a step.
+  @tf.autograph.experimental.do_not_convert
   def _train(self, experience, weights):
     experience = self._as_transition(experience)
     time_steps, policy_steps, next_time_steps = experience
@@ -248,15 +251,11 @@ class EnsembleSacAgent(sac_agent.SacAgent):
         tf.exp(self._log_alpha), self._gamma)
 
   def _q_values(self, inputs, draws: noise.Draws):
-    """Q at several sets of pairs: one trunk pass, fresh draws for each set."""
+    """Q at the data and at the pairs that regularizers asked for, if any."""
     present = [pair for pair in inputs if pair is not None]
-    sizes = [tf.shape(actions)[0] for _, actions in present]
-    features = self.critic_network.features(tuple(
-        tf.concat(parts, axis=0) for parts in zip(*present)))
-    split = iter(tf.split(features, sizes, axis=1))
-    return [None if pair is None else self.critic_network.head(
-        next(split), num_samples=self._num_samples, seed=draws.seed())
-            for pair in inputs]
+    values = iter(self.critic_network.evaluate(
+        present, self._num_samples, [draws.seed() for _ in present]))
+    return [None if pair is None else next(values) for pair in inputs]
 
   def _actor_pass(self, time_steps: ts.TimeStep,
                   weights: Optional[tf.Tensor],

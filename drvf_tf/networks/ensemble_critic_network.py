@@ -1,5 +1,5 @@
 """The critic: M members in one TF-Agents network, with a head to choose."""
-from typing import Callable, Optional, Sequence, Tuple
+from typing import Callable, List, Optional, Sequence, Tuple
 
 import gin
 import tensorflow as tf
@@ -74,13 +74,38 @@ class EnsembleCriticNetwork(network.Network):
     return self._head
 
   def features(self, inputs: ObservationAndAction) -> tf.Tensor:
-    """ψ(s, a) of every member, `[M, B, d]`, with a constant 1 at its end."""
+    """ψ(s, a) of every member, `[M, B, d]`."""
+    return tf.stack(self._members(inputs))
+
+  def _members(self, inputs: ObservationAndAction) -> ensemble_layers.Members:
+    """ψ(s, a) as a list over members, `[B, d]` each."""
     rows = tf.concat(inputs, axis=-1)  # [B, obs + act]
     members = [rows] * self._num_members
     for layer in self._hidden:
       members = layer(members)
-    features = tf.cast(tf.stack(members), tf.float32)  # [M, B, d - 1]
-    return tf.pad(features, [[0, 0], [0, 0], [0, 1]], constant_values=1.0)
+    return [tf.cast(member, tf.float32) for member in members]
+
+  def evaluate(self,
+               sets: Sequence[ObservationAndAction],
+               num_samples: int,
+               seeds: Sequence[Optional[tf.Tensor]]) -> List[heads.QValues]:
+    """Q at several sets of pairs: one trunk pass, own draws for each set.
+
+    Args:
+      sets: (observations `[B_i, obs]`, actions `[B_i, act]`) each.
+      num_samples: n, draws per member.
+      seeds: One stateless seed for each set.
+
+    Returns:
+      One `QValues` for each set.
+    """
+    sizes = [tf.shape(actions)[0] for _, actions in sets]
+    members = self._members(tuple(
+        tf.concat(parts, axis=0) for parts in zip(*sets)))
+    # Taken apart by rows before stacking: a split of rows costs no copy.
+    parts = zip(*(tf.split(member, sizes) for member in members))
+    return [self._head(tf.stack(part), num_samples=num_samples, seed=seed)
+            for part, seed in zip(parts, seeds)]
 
   def call(self,
            inputs: ObservationAndAction,

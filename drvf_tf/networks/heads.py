@@ -1,9 +1,10 @@
 """Heads of the critic: from features ψ(s, a) to samples of Q.
 
 One shape convention for the whole project: Q samples are `[M, B, n]`: members,
-rows of the batch, posterior draws. ψ is `[M, B, d]` and ends with a constant 1,
-so that the head's last weight is its bias.
+rows of the batch, posterior draws. ψ is `[M, B, d]`; a head has d weights and a
+bias, which is the weight of a constant feature 1.
 """
+import functools
 import math
 from typing import NamedTuple, Optional
 
@@ -30,11 +31,13 @@ class QValues(NamedTuple):
 
 @gin.configurable
 class BayesianHead(tf.keras.layers.Layer):
-  """M Bayesian last layers in one stock `DenseReparameterization`.
+  """M Bayesian last layers in stock `DenseReparameterization` layers.
 
-  The layer's posterior is a diagonal Gaussian over `[M, d, 1]`; its tensor
+  A stock layer's posterior is a diagonal Gaussian over `[M, d, 1]`; its tensor
   function lays n draws out as `[M, d, n]`, so that the layer's own
-  `tf.matmul([M, B, d], [M, d, n])` serves all members and all draws.
+  `tf.matmul([M, B, d], [M, d, n])` serves all members and all draws. The bias
+  is a second such layer on the constant feature 1: the stock layer's own bias
+  cannot differ between members, and to append the 1 to ψ would copy ψ.
   """
 
   def __init__(self,
@@ -58,25 +61,30 @@ class BayesianHead(tf.keras.layers.Layer):
     self._num_members = num_members
     self._initial_rho = math.log(math.expm1(initial_std))
     self._mean_range = mean_range
-    self._seed = seed
-    # What the tensor function below reads: set by `call` right before the
-    # stock layer runs, since the layer's own call takes features only.
+    # What `_draw` reads: set by `_sample` right before a stock layer runs,
+    # since the layer's own call takes features only.
     self._num_samples, self._draw_seed = 1, None
-    self._layer = tfp.layers.DenseReparameterization(
+    self._weights = self._stock_layer('weights', seed)
+    self._bias = self._stock_layer('bias', None if seed is None else ~seed)
+
+  def _stock_layer(self, name: str, seed: Optional[int]):
+    return tfp.layers.DenseReparameterization(
         units=1,
-        kernel_posterior_fn=self._posterior,
+        kernel_posterior_fn=functools.partial(self._posterior, seed),
         kernel_posterior_tensor_fn=self._draw,
         kernel_prior_fn=self._prior,
         bias_posterior_fn=None,
-        dtype=tf.float32)
+        dtype=tf.float32,
+        name=name)
 
-  def _posterior(self, dtype, shape, name, trainable, add_variable_fn):
+  def _posterior(self, seed, dtype, shape, name, trainable, add_variable_fn):
+    add_weight = add_variable_fn.__self__.add_weight  # its name in Keras now
     shape = [self._num_members, *shape]  # [M, d, 1]
-    loc = add_variable_fn(
+    loc = add_weight(
         name=f'{name}_loc', shape=shape, dtype=dtype, trainable=trainable,
         initializer=tf.keras.initializers.RandomUniform(
-            -self._mean_range, self._mean_range, seed=self._seed))
-    rho = add_variable_fn(
+            -self._mean_range, self._mean_range, seed=seed))
+    rho = add_weight(
         name=f'{name}_rho', shape=shape, dtype=dtype, trainable=trainable,
         initializer=tf.keras.initializers.Constant(self._initial_rho))
     scale = tfp.util.DeferredTensor(rho, tf.math.softplus)
@@ -90,6 +98,16 @@ class BayesianHead(tf.keras.layers.Layer):
   def _draw(self, posterior):
     draws = posterior.sample(self._num_samples, seed=self._draw_seed)
     return tf.transpose(draws[..., 0], [1, 2, 0])  # [n, M, d] -> [M, d, n]
+
+  def _sample(self, features, num_samples, seed):
+    """n draws of ψᵀw + b from the two stock layers, `[M, B, n]`."""
+    seeds = (None, None)
+    if seed is not None:
+      seeds = tf.unstack(tf.random.experimental.stateless_split(seed, 2))
+    self._num_samples, self._draw_seed = num_samples, seeds[0]
+    samples = self._weights(features)
+    self._draw_seed = seeds[1]
+    return samples + self._bias(tf.ones([self._num_members, 1, 1]))
 
   def call(self,
            features: tf.Tensor,
@@ -105,27 +123,29 @@ class BayesianHead(tf.keras.layers.Layer):
     Returns:
       `QValues`.
     """
-    self._num_samples, self._draw_seed = num_samples, seed
-    samples = self._layer(features)  # [M, B, n]
-    posterior = self._layer.kernel_posterior
-    mean = tf.matmul(features, posterior.mean())[..., 0]
-    variance = tf.matmul(tf.square(features), posterior.variance())[..., 0]
-    return QValues(samples, mean, variance)
+    samples = self._sample(features, num_samples, seed)
+    weights, bias = self._posteriors()
+    mean = tf.matmul(features, weights.mean()) + bias.mean()
+    variance = tf.matmul(tf.square(features), weights.variance())
+    variance += bias.variance()
+    return QValues(samples, mean[..., 0], variance[..., 0])
 
   def kl_divergence(self) -> tf.Tensor:
-    """KL(q(w_j) || N(0, I)) per member, `[M]`, from the layer's own losses.
+    """KL(q(w_j) || N(0, I)) per member, `[M]`, from the layers' own losses.
 
-    The layer adds its divergence whenever it is called; calling it on no rows
-    gives a tensor of the present graph, never one of an earlier trace.
+    A stock layer adds its divergence whenever it is called; calling it on no
+    rows gives a tensor of the present graph, never one of an earlier trace.
     """
-    self._num_samples, self._draw_seed = 1, tf.zeros([2], tf.int32)
-    size = self._layer.kernel_posterior.event_shape[0]
-    self._layer(tf.zeros([self._num_members, 0, size]))
-    return self._layer.losses[-1]
+    size = self._posteriors()[0].event_shape[0]
+    self._sample(tf.zeros([self._num_members, 0, size]), 1, tf.zeros([2], tf.int32))
+    return self._weights.losses[-1] + self._bias.losses[-1]
 
   def posterior_std(self) -> tf.Tensor:
-    """σ of every weight, `[M, d]`."""
-    return self._layer.kernel_posterior.stddev()[..., 0]
+    """σ of every weight and, last, of the bias: `[M, d + 1]`."""
+    return tf.concat([p.stddev()[..., 0] for p in self._posteriors()], axis=1)
+
+  def _posteriors(self):
+    return self._weights.kernel_posterior, self._bias.kernel_posterior
 
 
 @gin.configurable
@@ -143,11 +163,17 @@ class PointHead(tf.keras.layers.Layer):
     self._seed = seed
 
   def build(self, input_shape) -> None:
-    """Creates the stacked weights, bias included."""
+    """Creates the stacked weights and biases."""
+    uniform = functools.partial(
+        tf.keras.initializers.RandomUniform, -self._mean_range,
+        self._mean_range)
+    seed = self._seed
     self.kernel = self.add_weight(
         'kernel', [self._num_members, input_shape[-1], 1],
-        initializer=tf.keras.initializers.RandomUniform(
-            -self._mean_range, self._mean_range, seed=self._seed))
+        initializer=uniform(seed=seed))
+    self.bias = self.add_weight(
+        'bias', [self._num_members, 1, 1],
+        initializer=uniform(seed=None if seed is None else ~seed))
     super().build(input_shape)
 
   def call(self,
@@ -156,7 +182,7 @@ class PointHead(tf.keras.layers.Layer):
            seed: Optional[tf.Tensor] = None) -> QValues:
     """Gives Q of every member; there is nothing to draw."""
     del num_samples, seed
-    samples = tf.matmul(features, self.kernel)  # [M, B, 1]
+    samples = tf.matmul(features, self.kernel) + self.bias  # [M, B, 1]
     return QValues(samples, samples[..., 0], tf.zeros_like(samples[..., 0]))
 
   def kl_divergence(self) -> tf.Tensor:
@@ -165,4 +191,4 @@ class PointHead(tf.keras.layers.Layer):
 
   def posterior_std(self) -> tf.Tensor:
     """Zero: there is no posterior."""
-    return tf.zeros_like(self.kernel[..., 0])
+    return tf.zeros([self._num_members, self.kernel.shape[1] + 1])

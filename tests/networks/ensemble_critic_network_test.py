@@ -38,11 +38,15 @@ def test_samples_have_the_projects_shape():
   assert state == ()
 
 
+def _stock_layers(critic):
+  return critic.head._weights, critic.head._bias
+
+
 def test_last_layer_is_the_stock_tfp_layer():
-  layer = _critic().head._layer
-  assert type(layer) is tfp.layers.DenseReparameterization
-  assert layer.kernel_posterior.event_shape == [9, 1]
-  assert layer.kernel_posterior.batch_shape == [3]
+  for layer, size in zip(_stock_layers(_critic()), (8, 1)):
+    assert type(layer) is tfp.layers.DenseReparameterization
+    assert layer.kernel_posterior.event_shape == [size, 1]
+    assert layer.kernel_posterior.batch_shape == [3]
 
 
 @pytest.mark.parametrize('norm_before_activation', [False, True])
@@ -97,6 +101,7 @@ def test_one_draw_is_one_function_shared_by_the_rows():
   observation = tf.ones([4, 3]) * tf.constant([[0.], [1.], [2.], [3.]])
   q, _ = critic((observation, tf.zeros([4, 2])), num_samples=5)
   steps = np.diff(q.samples, axis=1)  # linear in s: equal steps along rows
+  assert np.abs(steps).min() > 0
   np.testing.assert_allclose(steps[:, 0], steps[:, 2], rtol=1e-4, atol=1e-5)
   assert q.samples.numpy()[:, 0].std(axis=-1).min() > 0
 
@@ -104,12 +109,13 @@ def test_one_draw_is_one_function_shared_by_the_rows():
 def test_kl_comes_from_the_layers_own_losses():
   critic = _critic()
   critic(_inputs(), num_samples=4)
-  layer = critic.head._layer
-  own = layer.losses[-1]
-  posterior = layer.kernel_posterior
-  direct = tfd.kl_divergence(posterior, layer.kernel_prior)
-  mu, sigma = posterior.mean().numpy(), posterior.stddev().numpy()
-  closed = 0.5 * (sigma**2 + mu**2 - 1 - 2 * np.log(sigma)).sum(axis=(1, 2))
+  own, direct, closed = 0, 0, 0
+  for layer in _stock_layers(critic):
+    own += layer.losses[-1]
+    posterior = layer.kernel_posterior
+    direct += tfd.kl_divergence(posterior, layer.kernel_prior)
+    mu, sigma = posterior.mean().numpy(), posterior.stddev().numpy()
+    closed += 0.5 * (sigma**2 + mu**2 - 1 - 2 * np.log(sigma)).sum(axis=(1, 2))
   assert own.shape == [3]
   for other in (direct, closed, critic.kl_divergence()):
     np.testing.assert_allclose(own, other, rtol=1e-5)
@@ -118,15 +124,16 @@ def test_kl_comes_from_the_layers_own_losses():
 def test_kl_is_of_the_present_graph_and_has_a_gradient():
   critic = _critic()
   critic(_inputs())
+  weights, _ = _stock_layers(critic)
 
   @tf.function
   def slope():
     with tf.GradientTape() as tape:
       kl = tf.reduce_sum(critic.kl_divergence())
-    return tape.gradient(kl, critic.head._layer.trainable_variables)
+    return tape.gradient(kl, weights.trainable_variables)
 
   mu_slope, rho_slope = slope()
-  posterior = critic.head._layer.kernel_posterior
+  posterior = weights.kernel_posterior
   np.testing.assert_allclose(mu_slope, posterior.mean(), rtol=1e-5)
   # dKL/dσ = σ − 1/σ, dσ/dρ = sigmoid(ρ) = 1 − exp(−σ).
   sigma = posterior.stddev().numpy()
@@ -206,9 +213,15 @@ def test_parameters_of_drvf_as_the_paper_counts(sizes, expected):
   assert round(parameters / 1e6, 2) == expected
 
 
+def _with_constant(features):
+  """Appends the constant feature that the head's bias is the weight of."""
+  return np.concatenate([features, np.ones([len(features), 1])],
+                        axis=1).astype(np.float32)
+
+
 def _train_head(features, steps=1500):
-  """Minimises the ELBO of Eq. (10) on fixed features; returns σ, `[d]`."""
-  rows, size = features.shape
+  """Minimises the ELBO of Eq. (10) on fixed features, bias included."""
+  rows = len(features)
   head = heads.BayesianHead(1, seed=0)
   psi = tf.constant(features[np.newaxis], tf.float32)
   targets = tf.constant(features.sum(axis=1)[np.newaxis], tf.float32)
@@ -231,32 +244,43 @@ def _train_head(features, steps=1500):
   return head, head.posterior_std().numpy()[0]
 
 
+def _precision(features):
+  psi = _with_constant(features)
+  return psi.T @ psi + np.eye(psi.shape[1])
+
+
+def _penalties(head, queries, features):
+  """(variational std, exact Γ of Eq. (11)) at the queries."""
+  q = head(tf.constant(queries[np.newaxis], tf.float32))
+  exact = statistics.exact_lcb_penalty(
+      tf.constant(_with_constant(queries)),
+      tf.constant(_with_constant(features)))
+  return np.sqrt(q.variance[0]), exact.numpy()
+
+
 def test_theorem_1_on_orthogonal_features():
   rng = np.random.default_rng(0)
-  basis, _ = np.linalg.qr(rng.normal(size=[12, 4]))
-  features = (basis * [1.0, 2.0, 4.0, 8.0]).astype(np.float32)  # ΨᵀΨ diagonal
+  columns = rng.normal(size=[12, 4])
+  # Orthogonal to each other and to the constant feature: ΨᵀΨ is diagonal.
+  basis, _ = np.linalg.qr(columns - columns.mean(axis=0))
+  features = basis * [1.0, 2.0, 4.0, 8.0]
   head, std = _train_head(features)
-  precision = features.T @ features + np.eye(4)
-  np.testing.assert_allclose(std, np.diag(precision)**-0.5, rtol=0.05)
-  queries = rng.normal(size=[10, 4]).astype(np.float32)
-  q = head(tf.constant(queries[np.newaxis]))
-  exact = statistics.exact_lcb_penalty(
-      tf.constant(queries), tf.constant(features))
-  np.testing.assert_allclose(np.sqrt(q.variance[0]), exact, rtol=0.05)
+  np.testing.assert_allclose(std, np.diag(_precision(features))**-0.5,
+                             rtol=0.05)
+  variational, exact = _penalties(head, rng.normal(size=[10, 4]), features)
+  np.testing.assert_allclose(variational, exact, rtol=0.05)
 
 
 def test_theorem_1_on_correlated_features_reaches_the_diagonal_only():
   rng = np.random.default_rng(1)
-  features = (rng.normal(size=[20, 1]) + 0.2 * rng.normal(size=[20, 3])
-              ).astype(np.float32)
+  features = rng.normal(size=[20, 1]) + 0.2 * rng.normal(size=[20, 3])
   head, std = _train_head(features)
-  precision = features.T @ features + np.eye(3)
-  np.testing.assert_allclose(std, np.diag(precision)**-0.5, rtol=0.05)
-  query = np.array([[1.0, -1.0, 0.0]], np.float32)  # where data say little
-  exact = statistics.exact_lcb_penalty(
-      tf.constant(query), tf.constant(features)).numpy()[0]
-  variational = np.sqrt(head(tf.constant(query[np.newaxis])).variance[0, 0])
-  assert exact > 1.5 * variational  # a mean-field posterior is too sure here
+  np.testing.assert_allclose(std, np.diag(_precision(features))**-0.5,
+                             rtol=0.05)
+  # Across the direction the data lie in, the exact posterior is far wider:
+  # a mean-field one is too sure there.
+  variational, exact = _penalties(head, np.array([[1.0, -1.0, 0.0]]), features)
+  assert exact[0] > 1.5 * variational[0]
 
 
 @pytest.mark.parametrize('kwargs, match', [

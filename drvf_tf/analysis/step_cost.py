@@ -1,0 +1,242 @@
+"""What a train step costs: operations, parameters, CPU time.
+
+Candidates run interleaved in one process, a few steps each in turn, with a
+matrix product of the hidden layers' shape between them, so that a slow moment
+of the machine meets all of them and the share of the peak is of that moment.
+"""
+import dataclasses
+import functools
+import time
+from typing import Callable, Dict, List, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+from tf_agents.agents.ddpg import critic_network as ddpg_critic
+from tf_agents.agents.sac import sac_agent
+from tf_agents.specs import tensor_spec
+from tf_agents.trajectories import policy_step
+from tf_agents.trajectories import time_step as ts
+from tf_agents.trajectories import trajectory
+
+from drvf_tf.agents import build, drvf_agent
+from drvf_tf.networks import actor_network, ensemble_critic_network
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+  """Of a step; the defaults are halfcheetah and walker2d at M = 5."""
+  members: int = 5
+  samples: int = 5
+  ood_actions: int = 10
+  ood_states: int = 256
+  batch: int = 256
+  observation: int = 17
+  action: int = 6
+  hidden: Tuple[int, ...] = (256, 256, 256)
+  layer_norm: bool = False
+
+  def forward_flops(self, samples: int = 0) -> int:
+    """Operations of one critic on one row, forward; multiply-add is two."""
+    widths = (self.observation + self.action, *self.hidden)
+    trunk = sum(2 * a * b for a, b in zip(widths, widths[1:]))
+    return trunk + 2 * (widths[-1] + 1) * (samples or self.samples)
+
+  def actor_flops(self) -> int:
+    """Operations of the actor on one row, forward."""
+    widths = (self.observation, *self.hidden, 2 * self.action)
+    return sum(2 * a * b for a, b in zip(widths, widths[1:]))
+
+
+@dataclasses.dataclass
+class Candidate:
+  """One thing to time: `step(k)` runs k train steps in one graph call."""
+  name: str
+  step: Callable[[tf.Tensor], object]
+  flops: float
+  parameters: int
+
+
+def drvf_flops(sizes: Sizes) -> float:
+  """Operations that a DRVF step cannot do without.
+
+  Critic: data and OOD rows forward, and backward to weights and inputs, less
+  the first layer's inputs; target rows forward; the actor's rows forward and
+  backward to the actions. Actor: next actions, OOD actions, its own update.
+  """
+  one = sizes.members * sizes.forward_flops()
+  first = sizes.members * 2 * (
+      sizes.observation + sizes.action) * sizes.hidden[0]
+  rows = sizes.batch + sizes.ood_actions * sizes.ood_states
+  critic = rows * (3 * one - first) + sizes.batch * one + sizes.batch * 2 * one
+  actor = sizes.actor_flops() * (
+      sizes.batch + sizes.ood_states + 3 * sizes.batch)
+  return float(critic + actor)
+
+
+def sac_flops(sizes: Sizes) -> float:
+  """Operations of TF-Agents' SAC step: two critics, no OOD rows."""
+  one = 2 * sizes.forward_flops(samples=1)
+  critic = sizes.batch * (3 * one + one + 2 * one)
+  return float(critic + sizes.actor_flops() * sizes.batch * 5)
+
+
+class _NaiveCritic(ensemble_critic_network.EnsembleCriticNetwork):
+  """The form to beat: the whole network is called once per draw."""
+
+  def call(self, inputs, step_type=(), network_state=(), training=False,
+           num_samples=1, seed=None):
+    draws = []
+    for k in range(num_samples):
+      draw_seed = None if seed is None else seed + k
+      q, _ = super().call(inputs, num_samples=1, seed=draw_seed)
+      draws.append(q)
+    samples = tf.concat([q.samples for q in draws], axis=-1)
+    return draws[0]._replace(samples=samples), network_state
+
+  def evaluate(self, sets, num_samples, seeds):
+    return [self(inputs, num_samples=num_samples, seed=seed)[0]
+            for inputs, seed in zip(sets, seeds)]
+
+
+def _specs(sizes: Sizes):
+  observation = tensor_spec.TensorSpec([sizes.observation], tf.float32)
+  action = tensor_spec.BoundedTensorSpec(
+      [sizes.action], tf.float32, -1.0, 1.0)
+  return ts.time_step_spec(observation), action
+
+
+def _batch(sizes: Sizes) -> trajectory.Transition:
+  rng = np.random.default_rng(0)
+  normal = lambda *shape: tf.constant(rng.normal(size=shape), tf.float32)  # noqa: E731
+  rows = sizes.batch
+  step_type, ones = tf.ones([rows], tf.int32), tf.ones([rows])
+  return trajectory.Transition(
+      ts.TimeStep(step_type, ones, ones, normal(rows, sizes.observation)),
+      policy_step.PolicyStep(tf.tanh(normal(rows, sizes.action)), (), ()),
+      ts.TimeStep(step_type, normal(rows), ones,
+                  normal(rows, sizes.observation)))
+
+
+def _count(networks) -> int:
+  return sum(v.shape.num_elements() for n in networks for v in n.variables)
+
+
+def _candidate(name: str, agent, flops: float, networks, sizes: Sizes):
+  batch = _batch(sizes)
+
+  @tf.function
+  def step(count):
+    for _ in tf.range(count):
+      agent.train(batch)
+
+  return Candidate(name, step, flops, _count(networks))
+
+
+def drvf(sizes: Sizes, name: str = 'DRVF',
+         critic_class=ensemble_critic_network.EnsembleCriticNetwork
+         ) -> Candidate:
+  """This project's step."""
+  agent = build.build_agent(
+      *_specs(sizes), num_batches=1_000.0,
+      agent_class=functools.partial(
+          drvf_agent.DRVFAgent, num_samples=sizes.samples,
+          num_ood_actions=sizes.ood_actions,
+          ood_batch_size=sizes.ood_states),
+      critic_class=functools.partial(
+          critic_class, num_members=sizes.members,
+          hidden_units=sizes.hidden, layer_norm=sizes.layer_norm),
+      actor_fn=functools.partial(
+          actor_network.tanh_gaussian_actor, hidden_units=sizes.hidden))
+  return _candidate(
+      name, agent, drvf_flops(sizes),
+      (agent.critic_network, agent.target_critic_network, agent.actor_network),
+      sizes)
+
+
+def naive(sizes: Sizes) -> Candidate:
+  """The same step with the whole network called n times."""
+  return drvf(sizes, 'DRVF, naive', _NaiveCritic)
+
+
+def sac(sizes: Sizes) -> Candidate:
+  """TF-Agents' own SAC: two critics, no ensemble, no OOD rows."""
+  time_step_spec, action_spec = _specs(sizes)
+  adam = functools.partial(tf.keras.optimizers.legacy.Adam, 3e-4)
+  critic = ddpg_critic.CriticNetwork(
+      (time_step_spec.observation, action_spec),
+      joint_fc_layer_params=sizes.hidden)
+  actor = actor_network.tanh_gaussian_actor(
+      time_step_spec.observation, action_spec, hidden_units=sizes.hidden)
+  agent = sac_agent.SacAgent(
+      time_step_spec, action_spec, critic, actor, adam(), adam(), adam(),
+      target_update_tau=0.005, gamma=0.99,
+      train_step_counter=tf.Variable(0, dtype=tf.int64))
+  networks = (agent._critic_network_1, agent._critic_network_2,
+              agent._target_critic_network_1, agent._target_critic_network_2,
+              actor)
+  return _candidate('TF-Agents SAC', agent, sac_flops(sizes), networks, sizes)
+
+
+def gemm(sizes: Sizes, repeats: int = 20) -> Candidate:
+  """Products of the hidden layers' shape: the machine's measured peak."""
+  rows = sizes.batch + sizes.ood_actions * sizes.ood_states
+  width = sizes.hidden[-1]
+  a, b = tf.random.normal([rows, width]), tf.random.normal([width, width])
+
+  @tf.function
+  def step(count):
+    x = a
+    for _ in tf.range(count):
+      for _ in range(repeats):
+        x = tf.matmul(x, b)
+    return x
+
+  return Candidate('GEMM peak', step, 2.0 * repeats * rows * width**2, 0)
+
+
+def interleave(candidates: Sequence[Candidate], rounds: int = 7,
+               budget: float = 0.5) -> Dict[str, List[float]]:
+  """CPU seconds per step of every candidate, one number per round.
+
+  Args:
+    candidates: What to time.
+    rounds: How often each has its turn.
+    budget: CPU seconds of a turn, roughly.
+
+  Returns:
+    Seconds by candidate name.
+  """
+  counts = {}
+  for candidate in candidates:
+    candidate.step(tf.constant(1))  # traces
+    start = time.process_time()
+    candidate.step(tf.constant(2))
+    each = (time.process_time() - start) / 2
+    counts[candidate.name] = max(1, int(budget / each))
+  seconds: Dict[str, List[float]] = {c.name: [] for c in candidates}
+  for _ in range(rounds):
+    for candidate in candidates:
+      count = counts[candidate.name]
+      start = time.process_time()
+      candidate.step(tf.constant(count))
+      seconds[candidate.name].append((time.process_time() - start) / count)
+  return seconds
+
+
+def table(candidates: Sequence[Candidate],
+          seconds: Dict[str, List[float]]) -> str:
+  """One line per candidate; ratios are medians over rounds."""
+  peak = next(c for c in candidates if c.name == 'GEMM peak')
+  peak_rates = np.array([peak.flops / s for s in seconds[peak.name]])
+  first = np.array(seconds[candidates[0].name])
+  lines = [f'{"":18}{"CPU ms/step":>12}{"× first":>9}{"GFLOP/step":>12}'
+           f'{"GFLOP/s":>9}{"% of peak":>11}{"parameters":>13}']
+  for c in candidates:
+    times = np.array(seconds[c.name])
+    rates = c.flops / times
+    lines.append(
+        f'{c.name:18}{1e3 * np.median(times):12.2f}'
+        f'{np.median(times / first):9.2f}{c.flops / 1e9:12.3f}'
+        f'{np.median(rates) / 1e9:9.1f}'
+        f'{100 * np.median(rates / peak_rates):11.1f}{c.parameters:13,}')
+  return '\n'.join(lines)

@@ -114,4 +114,5 @@ def check_sparse_reward(rewards: np.ndarray, source: str, task: str) -> None:
     raise NoRewardError(
         f'all {len(rewards):,} rewards of {source} are zero, and {task} is a '
         'task with a sparse reward: the slice holds no success, or its '
-        'rewards are those of another goal (relabel them).')
+        'rewards are those of another goal (relabel them, or load with '
+        'require_reward=False).')

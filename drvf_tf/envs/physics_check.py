@@ -38,9 +38,9 @@ def require(make_sim: Callable[[str], Any]) -> None:
   Raises:
     PhysicsError: where a step differs from MuJoCo 2.1.0's.
   """
-  with importlib.resources.open_binary('drvf_tf.envs', _REFERENCE) as file:
-    with np.load(file) as archive:
-      records = dict(archive)
+  reference = importlib.resources.files('drvf_tf.envs') / _REFERENCE
+  with reference.open('rb') as file, np.load(file) as archive:
+    records = dict(archive)
   for model in _FRAME_SKIP:
     try:
       error = _step_error(make_sim(str(_model_file(model))), model, records)

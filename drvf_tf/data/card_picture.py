@@ -1,8 +1,8 @@
 """The picture of a dataset: returns, lengths, actions, states."""
 import pathlib
 
-from matplotlib import figure
 import numpy as np
+from matplotlib import figure
 
 from drvf_tf.data import card, offline_dataset
 

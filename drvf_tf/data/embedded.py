@@ -3,8 +3,8 @@ import pathlib
 
 from absl import logging
 
-from drvf_tf.data import files, waypoints
 import gin
+from drvf_tf.data import files, waypoints
 
 TASK = 'maze2d-umaze-v1'
 

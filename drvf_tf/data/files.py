@@ -1,12 +1,12 @@
 """D4RL's HDF5 files: where they are, how they are read and written."""
-from collections.abc import Mapping
 import os
 import pathlib
 import tempfile
-from typing import Optional
 import urllib.error
 import urllib.request
 import zipfile
+from collections.abc import Mapping
+from typing import Optional
 
 import h5py
 import numpy as np

@@ -1,8 +1,8 @@
 """Minari's datasets, for those who have them."""
 from typing import Any
 
-from absl import logging
 import numpy as np
+from absl import logging
 
 from drvf_tf import user_errors
 

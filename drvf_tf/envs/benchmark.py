@@ -1,14 +1,14 @@
 """Environment steps per second, beside gymnasium's v4 tasks."""
 import statistics
 import time
-from typing import Any, Callable
 import warnings
+from typing import Any, Callable
 
 import numpy as np
 
+import gin
 from drvf_tf import user_errors
 from drvf_tf.envs import d4rl_tasks
-import gin
 
 _PAIRS = (('halfcheetah-medium-v2', 'HalfCheetah-v4'),
           ('hopper-medium-v2', 'Hopper-v4'),

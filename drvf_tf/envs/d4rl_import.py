@@ -7,13 +7,13 @@ name, on the `mujoco_py` stand-in.
 Set the environment variable DRVF_TF_MUJOCO_PY=real to run on a real, working
 `mujoco_py` instead; where that does not work, making a task says so.
 """
-from collections.abc import Iterator
 import contextlib
 import importlib
 import io
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from unittest import mock
 
 from drvf_tf import user_errors

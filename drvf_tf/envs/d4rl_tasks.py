@@ -2,11 +2,11 @@
 
 Importing this module registers them, so that `gym.make` knows them too.
 """
-from collections.abc import Iterator
 import contextlib
 import dataclasses
 import io
 import tempfile
+from collections.abc import Iterator
 from typing import Any, Optional
 
 from drvf_tf import user_errors
@@ -14,10 +14,10 @@ from drvf_tf.envs import d4rl_import
 
 d4rl_import.import_quietly()
 
-from d4rl import infos  # noqa: E402
-from d4rl.locomotion import ant, wrappers  # noqa: E402
 import gym  # noqa: E402
 import numpy as np  # noqa: E402
+from d4rl import infos  # noqa: E402
+from d4rl.locomotion import ant, wrappers  # noqa: E402
 
 _GYM = [f'{robot}-{level}-v2'
         for robot in ('halfcheetah', 'hopper', 'walker2d')

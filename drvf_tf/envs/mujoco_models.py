@@ -4,9 +4,9 @@ D4RL's data come from MuJoCo 2.1.0. A newer MuJoCo reads the same XML into
 another robot: it dropped global coordinates, and it corrected the inertia of
 capsules. Both are undone here, before and after compilation.
 """
-from collections.abc import Iterable
 import copy
 import xml.etree.ElementTree as ET
+from collections.abc import Iterable
 
 import mujoco
 import numpy as np

@@ -4,10 +4,10 @@ A few steps recorded in MuJoCo 2.1.0 travel with the package. They are taken
 again before the first model of a process is used: another release of `mujoco`
 either reproduces them or is named in an error, but never drifts silently.
 """
-from collections.abc import Mapping
 import functools
 import importlib.resources
 import pathlib
+from collections.abc import Mapping
 from typing import Any, Callable
 
 import mujoco

@@ -5,10 +5,10 @@ import h5py
 import numpy as np
 import pytest
 
+import gin
 from drvf_tf import data, user_errors
 from drvf_tf.data import embedded, files, loading, validation
 from drvf_tf.envs import d4rl_tasks
-import gin
 
 
 def _write(folder, arrays, name='hopper_medium-v2.hdf5'):

@@ -1,9 +1,9 @@
 """One step from states recorded in MuJoCo 2.1.0."""
 import pathlib
 
-from gym.envs.mujoco import mujoco_env
 import numpy as np
 import pytest
+from gym.envs.mujoco import mujoco_env
 
 from drvf_tf.envs import (
   d4rl_tasks,

@@ -6,8 +6,8 @@ import os
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
 
-from absl import flags  # noqa: E402
 import tensorflow as tf  # noqa: E402
+from absl import flags  # noqa: E402
 
 from drvf_tf import user_errors  # noqa: E402
 from drvf_tf.analysis import step_cost  # noqa: E402

@@ -1,12 +1,12 @@
 """DRVF: Diverse Randomized Value Functions, in the paper's names."""
-from typing import Callable, Optional
+from typing import Any, Callable, Optional
 
-import gin
 import tensorflow as tf
 from tf_agents.networks import network
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
+import gin
 from drvf_tf.agents import ensemble_sac_agent
 from drvf_tf.losses import backups, ood_actions, regularizers, terms
 
@@ -33,7 +33,7 @@ class DRVFAgent(ensemble_sac_agent.EnsembleSacAgent):
                repulsion: Callable[..., tf.Tensor] = terms.pooled_std,
                ood_source: Callable[..., tf.Tensor] = ood_actions.from_policy,
                kl_scale: Callable[[int, float], float] = terms.kl_per_batch,
-               **kwargs):
+               **kwargs: Any):
     """Creates the agent.
 
     Args:

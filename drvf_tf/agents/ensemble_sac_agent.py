@@ -4,9 +4,16 @@ A method is a choice of parts: the critic's head (what a Q sample is), the
 backup (what each member regresses on), and the regularizers (what else the
 critic minimises). See the table in README.md.
 """
-from typing import Callable, Dict, NamedTuple, Optional, Sequence
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
-import gin
 import tensorflow as tf
 from tf_agents.agents import tf_agent
 from tf_agents.agents.sac import sac_agent
@@ -14,8 +21,15 @@ from tf_agents.networks import network
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
-from drvf_tf.losses import backups, noise, regularizers as regularizers_lib
-from drvf_tf.losses import statistics, terms
+import gin
+from drvf_tf.losses import (
+    backups,
+    noise,
+    q_values,
+    statistics,
+    terms,
+)
+from drvf_tf.losses import regularizers as regularizers_lib
 
 
 class CriticPass(NamedTuple):
@@ -217,18 +231,20 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     context = regularizers_lib.Context(
         self.critic_network, self._policy_distribution,
         time_steps.observation, actions, self.action_spec)
-    inputs = [(time_steps.observation, actions)]
-    inputs += [regularizer.pairs(context, draws)
-               for regularizer in self._regularizers]
-    q_data, *q_pairs = self._q_values(inputs, draws)
+    pairs = {part: part.pairs(context, draws) for part in self._regularizers}
+    asked = {part: pair for part, pair in pairs.items() if pair is not None}
+    sets = [(time_steps.observation, actions), *asked.values()]
+    q_data, *q_asked = self.critic_network.evaluate(
+        sets, self._num_samples, [draws.seed() for _ in sets])
+    q_pairs = dict(zip(asked, q_asked))
 
     td = self._average(terms.bellman_error(q_data.samples, targets), weights)
     loss = self._td_weight * td
     metrics = {'td_loss': td}
-    for regularizer, q in zip(self._regularizers, q_pairs):
-      term, value = regularizer.loss(context, q)
+    for part in self._regularizers:
+      term, value = part.loss(context, q_pairs.get(part))
       loss += self._average(term)
-      metrics[regularizer.name] = self._average(value)
+      metrics[part.name] = self._average(value)
     metrics.update(self._q_metrics('data', q_data))
     metrics['target_mean'] = self._share(targets)
     metrics['effective_members'] = self._share(
@@ -250,13 +266,6 @@ class EnsembleSacAgent(sac_agent.SacAgent):
         next_time_steps.discount, self._backup(next_q), next_log_pi,
         tf.exp(self._log_alpha), self._gamma)
 
-  def _q_values(self, inputs, draws: noise.Draws):
-    """Q at the data and at the pairs that regularizers asked for, if any."""
-    present = [pair for pair in inputs if pair is not None]
-    values = iter(self.critic_network.evaluate(
-        present, self._num_samples, [draws.seed() for _ in present]))
-    return [None if pair is None else next(values) for pair in inputs]
-
   def _actor_pass(self, time_steps: ts.TimeStep,
                   weights: Optional[tf.Tensor],
                   draws: noise.Draws) -> ActorPass:
@@ -271,16 +280,18 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     metrics['entropy'] = -self._share(log_pi)
     return ActorPass(loss, log_pi, metrics)
 
-  def _policy_distribution(self, observations: tf.Tensor):
+  def _policy_distribution(self, observations: tf.Tensor) -> Any:
     return self.actor_network(observations)[0]
 
-  def _sample_policy(self, observations: tf.Tensor, draws: noise.Draws):
+  def _sample_policy(self, observations: tf.Tensor,
+                     draws: noise.Draws) -> Tuple[tf.Tensor, tf.Tensor]:
     shape = [tf.shape(observations)[0], self.action_spec.shape[0]]
     return noise.sample_actions(
         self._policy_distribution(observations), draws.normal(shape))
 
-  def _descend(self, tape: tf.GradientTape, loss: tf.Tensor, variables,
-               optimizer) -> None:
+  def _descend(self, tape: tf.GradientTape, loss: tf.Tensor,
+               variables: Sequence[tf.Variable],
+               optimizer: types.Optimizer) -> None:
     tf.debugging.check_numerics(loss, 'A loss is inf or nan.')
     self._apply_gradients(
         tape.gradient(loss, variables), variables, optimizer)
@@ -296,7 +307,8 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     """Mean of a statistic, as this replica's part of a sum over replicas."""
     return tf.nn.scale_regularization_loss(tf.reduce_mean(values))
 
-  def _q_metrics(self, where: str, q) -> Dict[str, tf.Tensor]:
+  def _q_metrics(self, where: str,
+                 q: q_values.QValues) -> Dict[str, tf.Tensor]:
     stats = statistics.q_statistics(q.mean, q.variance)
     return {f'q_{where}': self._share(stats.mean),
             f'q_std_{where}': self._share(stats.std)}

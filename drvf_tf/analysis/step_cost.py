@@ -11,12 +11,14 @@ from typing import Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
+from tf_agents.agents import tf_agent
 from tf_agents.agents.ddpg import critic_network as ddpg_critic
 from tf_agents.agents.sac import sac_agent
+from tf_agents.networks import network
 from tf_agents.specs import tensor_spec
-from tf_agents.trajectories import policy_step
+from tf_agents.trajectories import policy_step, trajectory
 from tf_agents.trajectories import time_step as ts
-from tf_agents.trajectories import trajectory
+from tf_agents.typing import types
 
 from drvf_tf.agents import build, drvf_agent
 from drvf_tf.networks import actor_network, ensemble_critic_network
@@ -98,7 +100,7 @@ class _NaiveCritic(ensemble_critic_network.EnsembleCriticNetwork):
             for inputs, seed in zip(sets, seeds)]
 
 
-def _specs(sizes: Sizes):
+def _specs(sizes: Sizes) -> Tuple[ts.TimeStep, types.BoundedTensorSpec]:
   observation = tensor_spec.TensorSpec([sizes.observation], tf.float32)
   action = tensor_spec.BoundedTensorSpec(
       [sizes.action], tf.float32, -1.0, 1.0)
@@ -117,11 +119,13 @@ def _batch(sizes: Sizes) -> trajectory.Transition:
                   normal(rows, sizes.observation)))
 
 
-def _count(networks) -> int:
+def _count(networks: Sequence[network.Network]) -> int:
   return sum(v.shape.num_elements() for n in networks for v in n.variables)
 
 
-def _candidate(name: str, agent, flops: float, networks, sizes: Sizes):
+def _candidate(name: str, agent: tf_agent.TFAgent, flops: float,
+               networks: Sequence[network.Network],
+               sizes: Sizes) -> Candidate:
   batch = _batch(sizes)
 
   @tf.function
@@ -132,9 +136,10 @@ def _candidate(name: str, agent, flops: float, networks, sizes: Sizes):
   return Candidate(name, step, flops, _count(networks))
 
 
-def drvf(sizes: Sizes, name: str = 'DRVF',
-         critic_class=ensemble_critic_network.EnsembleCriticNetwork
-         ) -> Candidate:
+def drvf(sizes: Sizes,
+         name: str = 'DRVF',
+         critic_class: Callable[..., network.Network] = (
+             ensemble_critic_network.EnsembleCriticNetwork)) -> Candidate:
   """This project's step."""
   agent = build.build_agent(
       *_specs(sizes), num_batches=1_000.0,

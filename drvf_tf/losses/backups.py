@@ -6,41 +6,42 @@ The actor's objective reduces with the same functions.
 """
 import math
 
-import gin
 import numpy as np
 import tensorflow as tf
 import tensorflow_probability as tfp
 
-from drvf_tf.losses import statistics
+import gin
+from drvf_tf.losses import q_values, statistics
 
 
 @gin.configurable
-def minimum(q) -> tf.Tensor:
+def minimum(q: q_values.QValues) -> tf.Tensor:
   """min over members j and draws k, Eq. (14): `[1, B]`."""
   return tf.reduce_min(q.samples, axis=[0, 2])[tf.newaxis]
 
 
 @gin.configurable
-def independent_minimum(q) -> tf.Tensor:
+def independent_minimum(q: q_values.QValues) -> tf.Tensor:
   """Each member the min of its own draws (AntMaze, App. C): `[M, B]`."""
   return tf.reduce_min(q.samples, axis=2)
 
 
 @gin.configurable
-def independent_mean(q) -> tf.Tensor:
+def independent_mean(q: q_values.QValues) -> tf.Tensor:
   """Each member the mean of its own draws: `[M, B]`."""
   return tf.reduce_mean(q.samples, axis=2)
 
 
 @gin.configurable
-def lcb(q, alpha: float = gin.REQUIRED) -> tf.Tensor:
+def lcb(q: q_values.QValues, alpha: float = gin.REQUIRED) -> tf.Tensor:
   """Q¹_lcb = Q̄ − α·Std in closed form, Sec. 4.3: `[1, B]`, no draws."""
   stats = statistics.q_statistics(q.mean, q.variance)
   return (stats.mean - alpha * stats.std)[tf.newaxis]
 
 
 @gin.configurable
-def sampled_lcb(q, alpha: float = gin.REQUIRED) -> tf.Tensor:
+def sampled_lcb(q: q_values.QValues,
+                alpha: float = gin.REQUIRED) -> tf.Tensor:
   """Middle of Eq. (13): mean − α·Std of the M·n samples: `[1, B]`."""
   mean, variance = tf.nn.moments(q.samples, axes=[0, 2])
   return (mean - alpha * tf.sqrt(variance + 1e-8))[tf.newaxis]

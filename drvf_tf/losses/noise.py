@@ -5,7 +5,7 @@ noise as one that was never stopped on one device: noise of the batch is drawn
 for the global batch, and a replica takes its own rows; weights of the head are
 drawn alike on every replica, because one draw is one function.
 """
-from typing import Sequence, Tuple
+from typing import Callable, Sequence, Tuple
 
 import tensorflow as tf
 import tensorflow_probability as tfp
@@ -43,7 +43,8 @@ class Draws:
     """Noise uniform in [0, 1); the batch is the last axis but one."""
     return self._rows(tf.random.stateless_uniform, shape)
 
-  def _rows(self, generate, shape: Sequence) -> tf.Tensor:
+  def _rows(self, generate: Callable[..., tf.Tensor],
+            shape: Sequence) -> tf.Tensor:
     context = tf.distribute.get_replica_context()
     replicas = context.num_replicas_in_sync if context else 1
     if replicas == 1:
@@ -67,7 +68,7 @@ def sample_actions(distribution: tfp.distributions.Distribution,
   """
   if not isinstance(distribution, distribution_utils.SquashToSpecNormal):
     raise TypeError(
-        'actor_network must give a tanh-Gaussian (TF-Agents\' '
+        "actor_network must give a tanh-Gaussian (TF-Agents' "
         f'SquashToSpecNormal), not {type(distribution).__name__}.')
   gaussian = distribution.input_distribution
   unsquashed = gaussian.mean() + gaussian.stddev() * noise

@@ -3,15 +3,20 @@
 A source gives K actions for each of B states as `[K, B, act]`. Noise comes
 from outside (`draws`), so that a source is a pure function of it.
 """
-import gin
-import tensorflow as tf
+from typing import Any, Callable
 
+import tensorflow as tf
+from tf_agents.typing import types
+
+import gin
 from drvf_tf.losses import noise
+
+Policy = Callable[[tf.Tensor], Any]  # observations to a distribution
 
 
 @gin.configurable
-def from_policy(policy, observations: tf.Tensor, actions: tf.Tensor,
-                action_spec, num_actions: int,
+def from_policy(policy: Policy, observations: tf.Tensor, actions: tf.Tensor,
+                action_spec: types.BoundedTensorSpec, num_actions: int,
                 draws: noise.Draws) -> tf.Tensor:
   """a ~ π(·|s), the paper's choice: no gradient reaches the policy."""
   del action_spec
@@ -21,8 +26,9 @@ def from_policy(policy, observations: tf.Tensor, actions: tf.Tensor,
 
 
 @gin.configurable
-def uniform(policy, observations: tf.Tensor, actions: tf.Tensor, action_spec,
-            num_actions: int, draws: noise.Draws) -> tf.Tensor:
+def uniform(policy: Policy, observations: tf.Tensor, actions: tf.Tensor,
+            action_spec: types.BoundedTensorSpec, num_actions: int,
+            draws: noise.Draws) -> tf.Tensor:
   """Uniform over the action space (App. E.2)."""
   del policy, observations
   shape = [num_actions, tf.shape(actions)[0], actions.shape[-1]]
@@ -31,9 +37,9 @@ def uniform(policy, observations: tf.Tensor, actions: tf.Tensor, action_spec,
 
 
 @gin.configurable
-def noisy_dataset(policy, observations: tf.Tensor, actions: tf.Tensor,
-                  action_spec, num_actions: int, draws: noise.Draws,
-                  std: float = 0.3) -> tf.Tensor:
+def noisy_dataset(policy: Policy, observations: tf.Tensor, actions: tf.Tensor,
+                  action_spec: types.BoundedTensorSpec, num_actions: int,
+                  draws: noise.Draws, std: float = 0.3) -> tf.Tensor:
   """The dataset's own actions plus Gaussian noise, clipped to the bounds."""
   del policy, observations
   shape = [num_actions, tf.shape(actions)[0], actions.shape[-1]]

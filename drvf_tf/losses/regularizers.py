@@ -7,10 +7,10 @@ added once.
 """
 from typing import Callable, NamedTuple, Optional, Tuple
 
-import gin
 import tensorflow as tf
 
-from drvf_tf.losses import noise, ood_actions, terms
+import gin
+from drvf_tf.losses import noise, ood_actions, q_values, terms
 
 ObservationAndAction = Tuple[tf.Tensor, tf.Tensor]
 
@@ -43,7 +43,8 @@ class Regularizer:
     del context, draws
     return None
 
-  def loss(self, context: Context, q) -> Tuple[tf.Tensor, tf.Tensor]:
+  def loss(self, context: Context,
+           q: Optional[q_values.QValues]) -> Tuple[tf.Tensor, tf.Tensor]:
     """(weighted loss, bare value for the metrics).
 
     Args:
@@ -76,7 +77,8 @@ class KlDivergence(Regularizer):
       raise ValueError(f'num_batches must be positive, not {num_batches}.')
     self._weight, self._num_batches, self._scale = weight, num_batches, scale
 
-  def loss(self, context: Context, q) -> Tuple[tf.Tensor, tf.Tensor]:
+  def loss(self, context: Context,
+           q: Optional[q_values.QValues]) -> Tuple[tf.Tensor, tf.Tensor]:
     """η_q · scale · Σ_j KL_j."""
     del q
     num_weights = context.critic.head.posterior_std().shape[-1]
@@ -127,7 +129,8 @@ class Repulsion(Regularizer):
     return (tf.tile(observations, [self._num_actions, 1]),
             tf.reshape(actions, [-1, actions.shape[-1]]))
 
-  def loss(self, context: Context, q) -> Tuple[tf.Tensor, tf.Tensor]:
+  def loss(self, context: Context,
+           q: Optional[q_values.QValues]) -> Tuple[tf.Tensor, tf.Tensor]:
     """−η_ood · Std of the Q samples."""
     del context
     spread = self._spread(q)  # [K·B]
@@ -140,7 +143,8 @@ class WeightDecay(Regularizer):
 
   name = 'decay'
 
-  def loss(self, context: Context, q) -> Tuple[tf.Tensor, tf.Tensor]:
+  def loss(self, context: Context,
+           q: Optional[q_values.QValues]) -> Tuple[tf.Tensor, tf.Tensor]:
     """λ/2·Σ kernel²."""
     del q
     decay = context.critic.decay_loss()

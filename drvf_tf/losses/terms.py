@@ -1,6 +1,10 @@
 """Terms of the critic's and the actor's objectives, each before weighting."""
-import gin
+from typing import Sequence
+
 import tensorflow as tf
+
+import gin
+from drvf_tf.losses import q_values
 
 
 def bellman_error(samples: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
@@ -42,24 +46,24 @@ def kl_sum(num_weights: int, num_batches: float) -> float:
 
 
 @gin.configurable
-def pooled_std(q) -> tf.Tensor:
+def pooled_std(q: q_values.QValues) -> tf.Tensor:
   """R of Eq. (15), read with Sec. 5.2: Std over all M·n samples, `[R]`."""
   return _std(q.samples, axes=[0, 2])
 
 
 @gin.configurable
-def per_member_std(q) -> tf.Tensor:
+def per_member_std(q: q_values.QValues) -> tf.Tensor:
   """R of Eq. (15) in each L_j of (16): Σ_j Std over own n draws, `[R]`."""
   return tf.reduce_sum(_std(q.samples, axes=[2]), axis=0)
 
 
 @gin.configurable
-def between_means_std(q) -> tf.Tensor:
+def between_means_std(q: q_values.QValues) -> tf.Tensor:
   """R on the members' closed-form means: Std over members alone, `[R]`."""
   return _std(q.mean, axes=[0])
 
 
-def _std(values: tf.Tensor, axes) -> tf.Tensor:
+def _std(values: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
   # sqrt has an infinite slope at 0, and samples that coincide have variance
   # 0: the constant keeps the gradient finite there.
   return tf.sqrt(tf.math.reduce_variance(values, axis=axes) + 1e-8)

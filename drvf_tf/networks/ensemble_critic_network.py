@@ -1,12 +1,12 @@
 """The critic: M members in one TF-Agents network, with a head to choose."""
 from typing import Callable, List, Optional, Sequence, Tuple
 
-import gin
 import tensorflow as tf
 from tf_agents.networks import network
 from tf_agents.typing import types
 
-from drvf_tf.losses import statistics
+import gin
+from drvf_tf.losses import q_values, statistics
 from drvf_tf.networks import ensemble_layers, heads
 
 ObservationAndAction = Tuple[tf.Tensor, tf.Tensor]
@@ -88,7 +88,7 @@ class EnsembleCriticNetwork(network.Network):
   def evaluate(self,
                sets: Sequence[ObservationAndAction],
                num_samples: int,
-               seeds: Sequence[Optional[tf.Tensor]]) -> List[heads.QValues]:
+               seeds: Sequence[Optional[tf.Tensor]]) -> List[q_values.QValues]:
     """Q at several sets of pairs: one trunk pass, own draws for each set.
 
     Args:
@@ -113,7 +113,8 @@ class EnsembleCriticNetwork(network.Network):
            network_state: types.NestedTensor = (),
            training: bool = False,
            num_samples: int = 1,
-           seed: Optional[tf.Tensor] = None):
+           seed: Optional[tf.Tensor] = None
+           ) -> Tuple[q_values.QValues, types.NestedTensor]:
     """Q at (s, a): the trunk runs once, however many samples are drawn.
 
     Args:

@@ -44,7 +44,7 @@ class EnsembleDense(tf.keras.layers.Layer):
     self._l2 = l2
     self._seed = seed
 
-  def build(self, input_shape) -> None:
+  def build(self, input_shape: Sequence[tf.TensorShape]) -> None:
     """Creates the stacked variables."""
     fan_in = input_shape[0][-1]
     bound = 1.0 / math.sqrt(fan_in)
@@ -79,7 +79,7 @@ class EnsembleLayerNorm(tf.keras.layers.Layer):
     self._num_members = num_members
     self._epsilon = epsilon
 
-  def build(self, input_shape) -> None:
+  def build(self, input_shape: Sequence[tf.TensorShape]) -> None:
     """Creates the stacked scale and offset."""
     shape = [self._num_members, input_shape[0][-1]]
     self.scale = self.add_weight('scale', shape, initializer='ones')

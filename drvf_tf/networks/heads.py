@@ -1,32 +1,19 @@
 """Heads of the critic: from features ψ(s, a) to samples of Q.
 
-One shape convention for the whole project: Q samples are `[M, B, n]`: members,
-rows of the batch, posterior draws. ψ is `[M, B, d]`; a head has d weights and a
-bias, which is the weight of a constant feature 1.
+ψ is `[M, B, d]`, Q samples are `[M, B, n]` (see `losses/q_values.py`). A head
+has d weights and a bias, which is the weight of a constant feature 1.
 """
 import functools
 import math
-from typing import NamedTuple, Optional
+from typing import Optional
 
-import gin
 import tensorflow as tf
 import tensorflow_probability as tfp
 
+import gin
+from drvf_tf.losses import q_values
+
 tfd = tfp.distributions
-
-
-class QValues(NamedTuple):
-  """What a head knows of Q at B state-action pairs.
-
-  Attributes:
-    samples: `[M, B, n]` draws of Q; one draw is one function, shared by all
-      rows.
-    mean: `[M, B]` closed-form mean over the posterior, per member.
-    variance: `[M, B]` closed-form variance over the posterior, per member.
-  """
-  samples: tf.Tensor
-  mean: tf.Tensor
-  variance: tf.Tensor
 
 
 @gin.configurable
@@ -67,7 +54,8 @@ class BayesianHead(tf.keras.layers.Layer):
     self._weights = self._stock_layer('weights', seed)
     self._bias = self._stock_layer('bias', None if seed is None else ~seed)
 
-  def _stock_layer(self, name: str, seed: Optional[int]):
+  def _stock_layer(self, name: str,
+                   seed: Optional[int]) -> tf.keras.layers.Layer:
     return tfp.layers.DenseReparameterization(
         units=1,
         kernel_posterior_fn=functools.partial(self._posterior, seed),
@@ -112,7 +100,7 @@ class BayesianHead(tf.keras.layers.Layer):
   def call(self,
            features: tf.Tensor,
            num_samples: int = 1,
-           seed: Optional[tf.Tensor] = None) -> QValues:
+           seed: Optional[tf.Tensor] = None) -> q_values.QValues:
     """Draws n weight vectors per member, shared by all rows.
 
     Args:
@@ -128,7 +116,7 @@ class BayesianHead(tf.keras.layers.Layer):
     mean = tf.matmul(features, weights.mean()) + bias.mean()
     variance = tf.matmul(tf.square(features), weights.variance())
     variance += bias.variance()
-    return QValues(samples, mean[..., 0], variance[..., 0])
+    return q_values.QValues(samples, mean[..., 0], variance[..., 0])
 
   def kl_divergence(self) -> tf.Tensor:
     """KL(q(w_j) || N(0, I)) per member, `[M]`, from the layers' own losses.
@@ -137,7 +125,8 @@ class BayesianHead(tf.keras.layers.Layer):
     rows gives a tensor of the present graph, never one of an earlier trace.
     """
     size = self._posteriors()[0].event_shape[0]
-    self._sample(tf.zeros([self._num_members, 0, size]), 1, tf.zeros([2], tf.int32))
+    no_rows = tf.zeros([self._num_members, 0, size])
+    self._sample(no_rows, num_samples=1, seed=tf.zeros([2], tf.int32))
     return self._weights.losses[-1] + self._bias.losses[-1]
 
   def posterior_std(self) -> tf.Tensor:
@@ -162,7 +151,7 @@ class PointHead(tf.keras.layers.Layer):
     self._mean_range = mean_range
     self._seed = seed
 
-  def build(self, input_shape) -> None:
+  def build(self, input_shape: tf.TensorShape) -> None:
     """Creates the stacked weights and biases."""
     uniform = functools.partial(
         tf.keras.initializers.RandomUniform, -self._mean_range,
@@ -179,11 +168,12 @@ class PointHead(tf.keras.layers.Layer):
   def call(self,
            features: tf.Tensor,
            num_samples: int = 1,
-           seed: Optional[tf.Tensor] = None) -> QValues:
+           seed: Optional[tf.Tensor] = None) -> q_values.QValues:
     """Gives Q of every member; there is nothing to draw."""
     del num_samples, seed
     samples = tf.matmul(features, self.kernel) + self.bias  # [M, B, 1]
-    return QValues(samples, samples[..., 0], tf.zeros_like(samples[..., 0]))
+    mean = samples[..., 0]
+    return q_values.QValues(samples, mean, tf.zeros_like(mean))
 
   def kl_divergence(self) -> tf.Tensor:
     """Zero: there is no posterior."""

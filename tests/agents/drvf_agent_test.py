@@ -2,11 +2,11 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from tf_agents.drivers import dynamic_step_driver, py_driver
 from tf_agents.environments import random_py_environment, tf_py_environment
 from tf_agents.policies import py_tf_eager_policy
 from tf_agents.replay_buffers import tf_uniform_replay_buffer
 from tf_agents.specs import array_spec, tensor_spec
-from tf_agents.drivers import dynamic_step_driver, py_driver
 from tf_agents.train import learner
 from tf_agents.trajectories import trajectory
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from tf_agents.specs import tensor_spec
-from tf_agents.trajectories import policy_step
+from tf_agents.trajectories import policy_step, trajectory
 from tf_agents.trajectories import time_step as ts
-from tf_agents.trajectories import trajectory
 
 from drvf_tf.agents import drvf_agent
 from drvf_tf.losses import backups, noise, terms

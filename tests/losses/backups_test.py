@@ -3,11 +3,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from drvf_tf.losses import backups
-from drvf_tf.networks import heads
+from drvf_tf.losses import backups, q_values
 
 # Two members, two rows, three draws: every reduction gives another number.
-Q = heads.QValues(
+Q = q_values.QValues(
     samples=tf.constant([[[1., 5., 3.], [7., 8., 9.]],
                          [[4., 2., 6.], [0., -2., -4.]]]),
     mean=tf.constant([[3., 8.], [5., -2.]]),

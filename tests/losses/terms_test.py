@@ -3,12 +3,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from drvf_tf.losses import terms
-from drvf_tf.networks import heads
+from drvf_tf.losses import q_values, terms
 
 SAMPLES = tf.constant([[[1., 5.], [7., 9.]],
                        [[4., 2.], [0., -4.]]])  # [M=2, B=2, n=2]
-Q = heads.QValues(SAMPLES, mean=tf.constant([[3., 8.], [5., -2.]]),
+Q = q_values.QValues(SAMPLES, mean=tf.constant([[3., 8.], [5., -2.]]),
                   variance=tf.zeros([2, 2]))
 
 
@@ -54,7 +53,7 @@ def test_repulsion_has_a_finite_gradient_when_samples_coincide(spread):
   samples, mean = tf.ones([3, 4, 5]), tf.ones([3, 4])
   with tf.GradientTape() as tape:
     tape.watch([samples, mean])
-    value = tf.reduce_sum(spread(heads.QValues(samples, mean, mean)))
+    value = tf.reduce_sum(spread(q_values.QValues(samples, mean, mean)))
   gradients = tape.gradient(value, [samples, mean])
   for gradient in gradients:
     assert gradient is None or np.isfinite(gradient).all()

@@ -11,8 +11,8 @@ def test_edacs_initialisation():
   actor = actor_network.tanh_gaussian_actor(
       fakes.OBSERVATION_SPEC, fakes.ACTION_SPEC, hidden_units=(64, 32), seed=0)
   actor.create_variables()
-  first, bias, second, _, head, head_bias = [v.numpy()
-                                             for v in actor.variables]
+  first, bias, second, _, head, head_bias = (v.numpy()
+                                             for v in actor.variables)
   for kernel, bound in ((first, 3**-0.5), (second, 64**-0.5), (head, 1e-3),
                         (head_bias, 1e-3)):
     assert 0.8 * bound < np.abs(kernel).max() <= bound or kernel.size < 10

@@ -72,9 +72,9 @@ def test_members_start_different_and_do_not_touch_each_other():
     value = tf.reduce_sum(q.samples[1])
   assert not np.allclose(q.mean[0], q.mean[1])
   for gradient in tape.gradient(value, critic.trainable_variables):
-    gradient = tf.convert_to_tensor(gradient).numpy()
-    assert np.abs(gradient[1]).max() > 0
-    assert np.abs(gradient[[0, 2]]).max() == 0
+    slope = tf.convert_to_tensor(gradient).numpy()
+    assert np.abs(slope[1]).max() > 0
+    assert np.abs(slope[[0, 2]]).max() == 0
 
 
 def test_copy_shares_no_variable():

@@ -46,6 +46,8 @@ class Bookkeeper:
     rows = [row for row in self._records.evaluations() if not row['final']]
     if rows:
       self._progress.score(rows[-1]['score'])
+    if state['evaluation'] is not None:
+      self._evaluation.resume(state['evaluation'])
     if step % self._evaluation.interval:
       return
     if rows and rows[-1]['step'] == step:
@@ -73,7 +75,21 @@ class Bookkeeper:
     if self._evaluation.pending_step != step:
       self._collect()
     self._records.sync()
-    self._checkpoints.save(step, {'window': self._window.state()})
+    self._checkpoints.save(
+        step, {'window': self._window.state(), 'evaluation': None})
+
+  def interrupt(self, step: int) -> None:
+    """Writes a checkpoint at once: an evaluation under way goes into it."""
+    if self._evaluation.ready():
+      self._collect()
+    under_way = None
+    if self._evaluation.pending_step != step:
+      under_way = self._evaluation.suspend()
+    self._records.sync()
+    # The checkpoint under evaluation may yet turn out to be the best.
+    self._checkpoints.save(
+        step, {'window': self._window.state(), 'evaluation': under_way},
+        prune=False)
 
   def finish(self, step: int) -> Dict[str, Any]:
     """Saves, evaluates for the last time, and sums the run up."""

@@ -38,12 +38,14 @@ class Checkpoints:
     return sorted(int(path.name.split('_')[1])
                   for path in self._folder.glob('step_*'))
 
-  def save(self, step: int, state: Dict[str, Any]) -> None:
+  def save(self, step: int, state: Dict[str, Any],
+           prune: bool = True) -> None:
     """Writes a checkpoint, then drops the oldest.
 
     Args:
       step: Of the checkpoint.
       state: Anything else that `restore` shall give back, in JSON's terms.
+      prune: Whether the oldest are dropped.
 
     Raises:
       DivergedError: A variable is NaN or infinite; nothing was written.
@@ -68,8 +70,9 @@ class Checkpoints:
     except BaseException:
       shutil.rmtree(temporary, ignore_errors=True)
       raise
-    for old in self.steps()[:-self._keep]:
-      _remove(self._path(old))
+    if prune:
+      for old in self.steps()[:-self._keep]:
+        _remove(self._path(old))
 
   def restore(self, step: int) -> Dict[str, Any]:
     """Restores a checkpoint and gives its state."""

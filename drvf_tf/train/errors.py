@@ -4,8 +4,8 @@ import errno
 import pathlib
 from typing import Iterator
 
-from absl import logging
 import tensorflow as tf
+from absl import logging
 
 from drvf_tf import user_errors
 
@@ -34,6 +34,19 @@ def of_configuration() -> Iterator[None]:
     text = ' '.join(str(error).split())
     raise user_errors.UserError(
         f'The configuration cannot be used: {text}') from error
+
+
+@contextlib.contextmanager
+def of_divergence(folder: pathlib.Path) -> Iterator[None]:
+  """A run that diverged is told where its last good state is."""
+  try:
+    yield
+  except DivergedError as error:
+    raise user_errors.UserError(
+        f'Training diverged: {error}. No bad checkpoint was written, the last '
+        f'good ones are in {folder / "checkpoints"}; the same command would '
+        'diverge again: try a smaller eta_ood, a larger eta_q or layer_norm, '
+        'in a new --run_dir.') from error
 
 
 @contextlib.contextmanager

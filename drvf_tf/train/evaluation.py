@@ -53,6 +53,7 @@ class Evaluation:
     self._final_episodes = final_episodes
     self._rollouts = rollouts.Rollouts(task, num_workers)
     self._step: Optional[int] = None
+    self._actor: Optional[numpy_actor.NumpyActor] = None
     self._done: Optional[List] = None
 
   @property
@@ -67,10 +68,24 @@ class Evaluation:
 
   def start(self, step: int) -> None:
     """Starts the evaluation of the policy as it is now."""
+    self._start(step, self._policy.snapshot())
+
+  def suspend(self) -> Optional[Dict[str, Any]]:
+    """What `resume` needs to start the evaluation under way again."""
+    if self._step is None or self._actor is None:
+      return None
+    return {'step': self._step, 'actor': self._actor.to_json()}
+
+  def resume(self, state: Dict[str, Any]) -> None:
+    """Starts an evaluation again that was under way."""
+    self._start(state['step'],
+                numpy_actor.NumpyActor.from_json(state['actor']))
+
+  def _start(self, step: int,
+             actor: Optional[numpy_actor.NumpyActor]) -> None:
     assert self._step is None, 'collect the last evaluation first'
-    self._step = step
+    self._step, self._actor = step, actor
     seeds = episode_seeds(self._seed, step, self._num_episodes)
-    actor = self._policy.snapshot()
     if actor is None:
       self._done = self._rollouts.run(self._policy.act, seeds)
     else:
@@ -86,7 +101,8 @@ class Evaluation:
     assert self._step is not None
     episodes = (self._rollouts.collect() if self._done is None
                 else self._done)
-    step, self._step, self._done = self._step, None, None
+    step, self._step = self._step, None
+    self._actor = self._done = None
     return self._row(step, episodes, final=False)
 
   def final(self, step: int) -> Row:

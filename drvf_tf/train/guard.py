@@ -2,8 +2,8 @@
 import math
 from typing import Mapping, Optional
 
-from absl import logging
 import gin
+from absl import logging
 
 from drvf_tf.train import errors
 

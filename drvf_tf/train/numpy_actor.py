@@ -1,5 +1,6 @@
 """The greedy tanh-Gaussian actor in NumPy, for processes without TensorFlow."""
-from typing import NamedTuple, Sequence, Tuple
+import base64
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
@@ -27,3 +28,20 @@ class NumpyActor(NamedTuple):
     for hidden_kernel, hidden_bias in hidden:
       x = np.maximum(x @ hidden_kernel + hidden_bias, 0.0)
     return np.tanh(x @ kernel + bias) * self.radius + self.centre
+
+  def to_json(self) -> List[Dict[str, Any]]:
+    """Its arrays in JSON's terms, exactly."""
+    arrays = [*self[1:], *(array for layer in self.layers for array in layer)]
+    return [{'shape': array.shape,
+             'float32': base64.b64encode(
+                 np.asarray(array, np.float32).tobytes()).decode()}
+            for array in arrays]
+
+  @classmethod
+  def from_json(cls, content: Sequence[Dict[str, Any]]) -> 'NumpyActor':
+    """The actor that `to_json` described."""
+    arrays = [
+        np.frombuffer(base64.b64decode(item['float32']),
+                      np.float32).reshape(item['shape']) for item in content]
+    others, layers = arrays[:4], arrays[4:]
+    return cls(list(zip(layers[::2], layers[1::2])), *others)

@@ -1,6 +1,8 @@
 """The greedy policy of an agent, ready to be evaluated and exported."""
+import os
 import pathlib
-from typing import Any, Callable, Optional
+import shutil
+from typing import Any, Callable, Optional, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -11,6 +13,8 @@ from tf_agents.trajectories import time_step as ts
 
 from drvf_tf.data import offline_dataset
 from drvf_tf.train import evaluation, numpy_actor
+
+_Arrays = Tuple[np.ndarray, np.ndarray]
 
 
 def greedy(agent: Any,
@@ -32,13 +36,17 @@ def greedy(agent: Any,
 
 def save(agent: Any, folder: pathlib.Path) -> None:
   """Writes the greedy policy as a SavedModel."""
+  temporary = folder.with_name(f'.{folder.name}.new')
+  shutil.rmtree(temporary, ignore_errors=True)
   policy_saver.PolicySaver(
       greedy_policy.GreedyPolicy(agent.policy), batch_size=None).save(
-          str(folder))
+          str(temporary))
+  shutil.rmtree(folder, ignore_errors=True)
+  os.rename(temporary, folder)
 
 
-def _normalisation(dataset: offline_dataset.OfflineDataset):
-  if dataset.observation_mean is None:
+def _normalisation(dataset: offline_dataset.OfflineDataset) -> _Arrays:
+  if dataset.observation_mean is None or dataset.observation_std is None:
     return (np.zeros(dataset.observation_size, np.float32),
             np.ones(dataset.observation_size, np.float32))
   return dataset.observation_mean, dataset.observation_std
@@ -81,5 +89,5 @@ def _to_numpy(agent: Any, mean: np.ndarray,
       observation_mean=mean, observation_std=std)
 
 
-def _weights(layer: tf.keras.layers.Layer):
-  return tuple(variable.numpy() for variable in (layer.kernel, layer.bias))
+def _weights(layer: tf.keras.layers.Layer) -> _Arrays:
+  return layer.kernel.numpy(), layer.bias.numpy()

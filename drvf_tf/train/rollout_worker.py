@@ -8,6 +8,7 @@ The first message is the task; each later one is (act, seeds). `act` None means
 that the parent holds the policy: observations are sent to it, and actions come
 back. The answer to (act, seeds) is ('episodes', [...]) or ('error', sentence).
 """
+import os
 import pickle
 import signal
 import sys
@@ -45,5 +46,4 @@ if __name__ == '__main__':
   try:
     serve(sys.stdin.buffer, answers)
   except (EOFError, BrokenPipeError):  # the parent is gone, or has closed us
-    sys.stdout = None  # nobody reads what a flush at exit would write
-    sys.exit(0)
+    os._exit(0)  # nobody would read what a flush at exit writes

@@ -92,6 +92,7 @@ class Rollouts:
           observations = np.zeros([len(shares), *content.shape], np.float32)
         observations[i] = content
       if waiting:
+        assert observations is not None
         actions = np.asarray(act(observations))
         for i in waiting:
           _send(self._workers[i], actions[i])

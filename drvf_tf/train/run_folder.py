@@ -50,8 +50,8 @@ class RunFolder:
     if lines:
       raise user_errors.UserError(
           f'{self.path} was made by another configuration: choose another '
-          '--run_dir, or go back to its own; the lines that differ (- the '
-          'folder\'s, + yours) are:\n' + '\n'.join(lines))
+          '--run_dir, or go back to its own; the lines that differ (- of the '
+          'folder, + of this command) are:\n' + '\n'.join(lines))
     if self.read_facts()['dataset_hash'] != dataset_hash:
       raise user_errors.UserError(
           f'{self.path} was made with data of another content: choose another '
@@ -73,6 +73,11 @@ class RunFolder:
     """Adds the summary of a finished run to run.json."""
     facts = {**self.read_facts(), 'finished': _now(), 'summary': summary}
     write_atomically(self.facts, json.dumps(facts, indent=2) + '\n')
+
+  @property
+  def summary(self) -> Optional[Dict[str, Any]]:
+    """The summary of a finished run, None before."""
+    return self.read_facts().get('summary') if self.facts.exists() else None
 
   def read_facts(self) -> Dict[str, Any]:
     """The content of run.json."""

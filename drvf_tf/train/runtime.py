@@ -54,11 +54,27 @@ def is_chief(strategy: tf.distribute.Strategy) -> bool:
   return resolver is None or not resolver.task_id
 
 
-def any_process(strategy: tf.distribute.Strategy, flag: bool) -> bool:
-  """Whether `flag` is true in any process of the cluster."""
-  if strategy.num_replicas_in_sync == 1 or strategy.cluster_resolver is None:
-    return flag
-  votes = strategy.run(
-      lambda: tf.distribute.get_replica_context().all_reduce(
-          tf.distribute.ReduceOp.SUM, tf.constant(float(flag))))
-  return float(strategy.experimental_local_results(votes)[0]) > 0
+class Vote:
+  """Tells every process of a cluster whether any of them wants something."""
+
+  def __init__(self, strategy: tf.distribute.Strategy):
+    """Creates it.
+
+    Args:
+      strategy: Of the cluster; one process has nobody to ask.
+    """
+    self._alone = not isinstance(
+        strategy, tf.distribute.MultiWorkerMirroredStrategy)
+    self._strategy = strategy
+    self._sum = tf.function(self._sum_over_replicas)
+
+  def __call__(self, flag: bool) -> bool:
+    """Whether `flag` is true in any process."""
+    if self._alone:
+      return flag
+    return bool(self._sum(tf.constant(float(flag))) > 0)
+
+  def _sum_over_replicas(self, flag: tf.Tensor) -> tf.Tensor:
+    votes = self._strategy.run(tf.identity, (flag,))
+    return self._strategy.reduce(
+        tf.distribute.ReduceOp.SUM, votes, axis=None)

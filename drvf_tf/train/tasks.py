@@ -56,16 +56,15 @@ class D4rlTask:
       from drvf_tf.envs import d4rl_tasks
       self._env = d4rl_tasks.make(self._name)
     observation = self._env.reset(seed=seed)
-    total = 0.0
-    for step in range(1, self._limit + 1):
+    total, length, done = 0.0, 0, False
+    while not done and length < self._limit:
       if watch is not None:
         watch(self._env)
       action = act(np.asarray(observation, np.float32))
       observation, reward, done, _ = self._env.step(action)
       total += float(reward)
-      if done:
-        break
-    return Episode(total, step)
+      length += 1
+    return Episode(total, length)
 
   def score(self, returns: Any) -> np.ndarray:
     """D4RL's normalised scores in percent."""

@@ -3,27 +3,37 @@ import contextlib
 import pathlib
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
-from absl import logging
 import gin
 import tensorflow as tf
 from tf_agents.specs import tensor_spec
 from tf_agents.train.utils import train_utils
 
-from drvf_tf import user_errors
 from drvf_tf.data import sampling
 from drvf_tf.train import (
-    bookkeeping,
-    checkpoints as checkpoints_lib,
-    errors,
-    evaluation as evaluation_lib,
-    guard as guard_lib,
-    interrupts as interrupts_lib,
-    policy_snapshot,
-    records as records_lib,
-    report,
-    run_folder,
-    runtime,
-    trainer as trainer_lib,
+  bookkeeping,
+  errors,
+  policy_snapshot,
+  report,
+  run_folder,
+  runtime,
+)
+from drvf_tf.train import (
+  checkpoints as checkpoints_lib,
+)
+from drvf_tf.train import (
+  evaluation as evaluation_lib,
+)
+from drvf_tf.train import (
+  guard as guard_lib,
+)
+from drvf_tf.train import (
+  interrupts as interrupts_lib,
+)
+from drvf_tf.train import (
+  records as records_lib,
+)
+from drvf_tf.train import (
+  trainer as trainer_lib,
 )
 
 
@@ -93,12 +103,14 @@ def train_eval(
           folder / 'checkpoints', keep_checkpoints, agent=parts.agent,
           step=parts.step)
     stack.enter_context(errors.of_disk(folder))
+    stack.enter_context(errors.of_divergence(folder))
     if home is None:
       _restore(checkpoints, parts)
       _loop(parts, cluster, None, num_steps, steps_per_call)
       return {}
-    return _lead(stack, home, parts, cluster, checkpoints, seed, num_steps,
-                 log_interval, checkpoint_interval, steps_per_call)
+    summary = _lead(stack, home, parts, cluster, checkpoints, seed, num_steps,
+                    log_interval, checkpoint_interval, steps_per_call)
+  return summary
 
 
 def _check_multiples(unit: int, **numbers: int) -> None:
@@ -112,9 +124,10 @@ def _check_multiples(unit: int, **numbers: int) -> None:
 
 
 def _build(stack: contextlib.ExitStack, cluster: tf.distribute.Strategy,
-           dataset, agent, environment, evaluation, batch_size: int,
-           seed: int, steps_per_call: int) -> _Parts:
-  """Builds the parts; evaluation's processes start while the graph is traced."""
+           dataset: Callable, agent: Callable, environment: Callable,
+           evaluation: Optional[Callable], batch_size: int, seed: int,
+           steps_per_call: int) -> _Parts:
+  """Builds the parts; evaluation's processes start during the trace."""
   data = dataset()
   tf.random.set_seed(seed)
   if batch_size % cluster.num_replicas_in_sync:
@@ -160,6 +173,10 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
   config = gin.operative_config_str()
   data_hash = parts.dataset.hash()
   home.agree(config, data_hash)
+  if home.summary is not None:
+    print(f'{home.path} is a finished run.')
+    print(report.table(parts.task.name, num_steps, home.summary, home.path))
+    return home.summary
   state = _restore(checkpoints, parts)
   step = int(parts.step.numpy())
   home.describe(config, {
@@ -193,6 +210,7 @@ def _loop(parts: _Parts, cluster: tf.distribute.Strategy,
           steps_per_call: int) -> None:
   """Trains to the last step; signals are heard between calls of the graph."""
   step = int(parts.step.numpy())
+  any_process = runtime.Vote(cluster)
   with interrupts_lib.Interrupts() as interrupts:
     while step < num_steps:
       metrics = parts.trainer()
@@ -200,7 +218,7 @@ def _loop(parts: _Parts, cluster: tf.distribute.Strategy,
       parts.guard.check(metrics, step)
       if keeper is not None:
         keeper.after_call(step, steps_per_call, metrics)
-      if runtime.any_process(cluster, interrupts.received is not None):
+      if any_process(interrupts.received is not None):
         if keeper is not None:
-          keeper.save(step)
+          keeper.interrupt(step)
         raise errors.Interrupted(step, interrupts.exit_code)

@@ -87,7 +87,8 @@ def test_a_model_that_does_not_compile_is_named(monkeypatch):
     physics_check.require.cache_clear()
 
 
-def test_unstable_simulation_raises():
+def test_unstable_simulation_raises(tmp_path, monkeypatch):
+  monkeypatch.chdir(tmp_path)  # MuJoCo writes a log where it stands
   env = _inner(d4rl_tasks.make('hopper-medium-v2'))
   env.reset(seed=0)
   env.sim.data.qvel[:] = 1e12

@@ -3,7 +3,6 @@ import pathlib
 
 import numpy as np
 import pytest
-from gym.envs.mujoco import mujoco_env
 
 from drvf_tf.envs import (
   d4rl_tasks,
@@ -23,7 +22,7 @@ def _records():
     return dict(archive)
 
 
-def _inner(env) -> mujoco_env.MujocoEnv:
+def _inner(env):
   return env.wrapped_env
 
 
@@ -46,6 +45,7 @@ def test_one_step_agrees_with_mujoco_210(task, records):
 
 @pytest.mark.parametrize('task', _TASKS)
 def test_first_observation_agrees_with_mujoco_210(task, records):
+  from gym.envs.mujoco import mujoco_env  # only after drvf_tf.envs
   env = _inner(d4rl_tasks.make(task))
   first = records[f'{task}/first']
   assert first.any()

@@ -1,1 +1,1 @@
-"""The uncertainty-reporting policy, export and loading."""
+"""Policies that report their uncertainty, their export and their loading."""

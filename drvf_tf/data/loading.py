@@ -1,14 +1,14 @@
 """From a task's name, a path or arrays to an `OfflineDataset`."""
-from collections.abc import Mapping, Sequence
 import pathlib
+from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Optional
 
 import numpy as np
 
+import gin
 from drvf_tf import user_errors
 from drvf_tf.data import embedded, episodes, files, offline_dataset, validation
 from drvf_tf.envs import d4rl_tasks
-import gin
 
 Transform = Callable[
     [offline_dataset.OfflineDataset], offline_dataset.OfflineDataset]
@@ -40,6 +40,10 @@ def load(source: str = gin.REQUIRED,
   """
   dataset = read(source, task, generate, require_reward)
   for transform in transforms:
+    if dataset.held_out is not None:
+      raise user_errors.UserError(
+          'hold_out_episodes must be the last of load.transforms: what comes '
+          'after it would not change the rows that were held out.')
     dataset = transform(dataset)
   return dataset
 

@@ -1,7 +1,7 @@
 """A fixed set of transitions, with its episodes."""
-from collections.abc import Iterator
 import dataclasses
 import hashlib
+from collections.abc import Iterator
 from typing import Any, Optional
 
 import numpy as np
@@ -34,6 +34,7 @@ class OfflineDataset:
     observation_mean: [observation], where observations are normalised: they
       are (raw - mean) / std. A policy must do the same to what it sees.
     observation_std: [observation], where observations are normalised.
+    held_out: episodes that were set aside before training, where there are.
   """
   observations: np.ndarray
   actions: np.ndarray
@@ -48,6 +49,7 @@ class OfflineDataset:
   provenance: str = ''
   observation_mean: Optional[np.ndarray] = None
   observation_std: Optional[np.ndarray] = None
+  held_out: Optional['OfflineDataset'] = None
 
   def __post_init__(self) -> None:
     for field in dataclasses.fields(self):

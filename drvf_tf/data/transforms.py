@@ -1,8 +1,9 @@
 """Changes to a whole dataset, chosen in gin."""
 import numpy as np
 
-from drvf_tf.data import offline_dataset
 import gin
+from drvf_tf import user_errors
+from drvf_tf.data import offline_dataset
 
 
 @gin.configurable
@@ -32,3 +33,30 @@ def normalize_observations(dataset: offline_dataset.OfflineDataset,
       observations=(dataset.observations - mean) / std,
       next_observations=(dataset.next_observations - mean) / std,
       observation_mean=mean, observation_std=std)
+
+
+@gin.configurable
+def hold_out_episodes(dataset: offline_dataset.OfflineDataset,
+                      fraction: float = 0.02, seed: int = 0,
+                      ) -> offline_dataset.OfflineDataset:
+  """Sets whole episodes aside, as `dataset.held_out`; the last transform.
+
+  They are for what must not be measured on rows that were trained on, such as
+  the quantiles of an exported policy's uncertainty.
+  """
+  count = round(fraction * dataset.num_episodes)
+  if not 1 <= count < dataset.num_episodes:
+    raise user_errors.UserError(
+        f'hold_out_episodes.fraction={fraction} sets {count} of '
+        f'{dataset.num_episodes} episodes aside: choose it such that both '
+        'parts have some.')
+  chosen = np.random.default_rng(seed).choice(
+      dataset.num_episodes, count, replace=False)
+  episode = np.cumsum(dataset.episode_ends) - dataset.episode_ends
+  aside = np.isin(episode, chosen)
+
+  def part(rows: np.ndarray) -> offline_dataset.OfflineDataset:
+    return dataset.replace(**{
+        name: getattr(dataset, name)[rows] for name in offline_dataset.ARRAYS})
+
+  return part(~aside).replace(held_out=part(aside))

@@ -24,6 +24,7 @@ from tf_agents.typing import types
 import gin
 from drvf_tf.losses import (
     backups,
+    constraints,
     noise,
     q_values,
     statistics,
@@ -65,6 +66,8 @@ class EnsembleSacAgent(sac_agent.SacAgent):
                backup: Callable[..., tf.Tensor] = backups.minimum,
                actor_value: Callable[..., tf.Tensor] = backups.minimum,
                regularizers: Sequence[regularizers_lib.Regularizer] = (),
+               actor_constraint: Callable[..., tf.Tensor] = (
+                   constraints.unconstrained),
                td_weight: float = 1.0,
                num_samples: int = 1,
                gamma: float = 0.99,
@@ -92,6 +95,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       backup: `QValues` at (s', a') to the value in Eq. (14).
       actor_value: `QValues` at (s, π(s)) to the value in Eq. (17).
       regularizers: What Eq. (16) adds to the Bellman error.
+      actor_constraint: What is made of Eq. (17); see `losses/constraints.py`.
       td_weight: Weight of the Bellman error (η_q of DRVF).
       num_samples: n, posterior draws per member.
       gamma: Discount γ.
@@ -140,6 +144,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
         train_step_counter=train_step_counter, name=name)
     self._backup, self._actor_value = backup, actor_value
     self._regularizers = tuple(regularizers)
+    self._actor_constraint = actor_constraint
     self._td_weight, self._num_samples = td_weight, num_samples
     self._seed = seed
     self.initialize()  # the target starts as a copy of the critic
@@ -184,7 +189,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     variables = self.actor_network.trainable_variables
     with tf.GradientTape(watch_accessed_variables=False) as tape:
       tape.watch(variables)
-      actor = self._actor_pass(time_steps, weights, draws)
+      actor = self._actor_pass(time_steps, actions, weights, draws)
     self._descend(tape, actor.loss, variables, self._actor_optimizer)
 
     with tf.GradientTape(watch_accessed_variables=False) as tape:
@@ -202,7 +207,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     draws = noise.Draws.at_step(self._seed, self.train_step_counter)
     critic = self._critic_pass(
         time_steps, policy_steps.action, next_time_steps, weights, draws)
-    actor = self._actor_pass(time_steps, weights, draws)
+    actor = self._actor_pass(time_steps, policy_steps.action, weights, draws)
     alpha_loss = self._average(terms.temperature_objective(
         self._log_alpha, actor.log_pi, self._target_entropy), weights)
     return self._loss_info(critic, actor, alpha_loss)
@@ -216,11 +221,11 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     return self._critic_pass(
         time_steps, actions, next_time_steps, weights, draws).loss
 
-  def actor_loss(self, time_steps, weights=None, training=True):
-    """L_actor of Eq. (17), as a scalar; the arguments are `SacAgent`'s."""
+  def actor_loss(self, time_steps, weights=None, training=True, actions=None):
+    """L_actor of Eq. (17), as a scalar; `actions` are for a constraint."""
     del training
     draws = noise.Draws.at_step(self._seed, self.train_step_counter)
-    return self._actor_pass(time_steps, weights, draws).loss
+    return self._actor_pass(time_steps, actions, weights, draws).loss
 
   def _critic_pass(self, time_steps: ts.TimeStep, actions: tf.Tensor,
                    next_time_steps: ts.TimeStep,
@@ -256,7 +261,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
   def _td_targets(self, next_time_steps: ts.TimeStep,
                   draws: noise.Draws) -> tf.Tensor:
     """Eq. (14), `[1, B]` or `[M, B]`."""
-    next_actions, next_log_pi = self._sample_policy(
+    _, next_actions, next_log_pi = self._sample_policy(
         next_time_steps.observation, draws)
     next_q, _ = self.target_critic_network(
         (next_time_steps.observation, next_actions),
@@ -266,16 +271,19 @@ class EnsembleSacAgent(sac_agent.SacAgent):
         next_time_steps.discount, self._backup(next_q), next_log_pi,
         tf.exp(self._log_alpha), self._gamma)
 
-  def _actor_pass(self, time_steps: ts.TimeStep,
+  def _actor_pass(self, time_steps: ts.TimeStep, actions: tf.Tensor,
                   weights: Optional[tf.Tensor],
                   draws: noise.Draws) -> ActorPass:
-    """Eq. (17)."""
-    actions, log_pi = self._sample_policy(time_steps.observation, draws)
+    """Eq. (17), under the constraint; `actions` are the data's."""
+    distribution, sampled, log_pi = self._sample_policy(
+        time_steps.observation, draws)
     q, _ = self.critic_network(
-        (time_steps.observation, actions),
+        (time_steps.observation, sampled),
         num_samples=self._num_samples, seed=draws.seed())
-    loss = self._average(terms.actor_objective(
-        self._actor_value(q), log_pi, tf.exp(self._log_alpha)), weights)
+    objective = terms.actor_objective(
+        self._actor_value(q), log_pi, tf.exp(self._log_alpha))
+    loss = self._average(self._actor_constraint(
+        objective, distribution, actions, self.train_step_counter), weights)
     metrics = self._q_metrics('policy', q)
     metrics['entropy'] = -self._share(log_pi)
     return ActorPass(loss, log_pi, metrics)
@@ -283,11 +291,14 @@ class EnsembleSacAgent(sac_agent.SacAgent):
   def _policy_distribution(self, observations: tf.Tensor) -> Any:
     return self.actor_network(observations)[0]
 
-  def _sample_policy(self, observations: tf.Tensor,
-                     draws: noise.Draws) -> Tuple[tf.Tensor, tf.Tensor]:
+  def _sample_policy(
+      self, observations: tf.Tensor,
+      draws: noise.Draws) -> Tuple[Any, tf.Tensor, tf.Tensor]:
+    """(π(·|s), a ~ π(·|s) `[B, act]`, log π(a|s) `[B]`)."""
+    distribution = self._policy_distribution(observations)
     shape = [tf.shape(observations)[0], self.action_spec.shape[0]]
-    return noise.sample_actions(
-        self._policy_distribution(observations), draws.normal(shape))
+    return (distribution,
+            *noise.sample_actions(distribution, draws.normal(shape)))
 
   def _descend(self, tape: tf.GradientTape, loss: tf.Tensor,
                variables: Sequence[tf.Variable],

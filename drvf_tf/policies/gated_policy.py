@@ -12,8 +12,9 @@ class GatedPolicy(tf_policy.TFPolicy):
   """An `UncertaintyPolicy` with a threshold on q_std and a fallback.
 
   `info` gains `in_support`, false where q_std of the policy's own action is
-  above the threshold (or NaN). There, the fallback's action is given, if there
-  is a fallback. The statistics are always those of the policy's own action:
+  above the threshold, or where an input is NaN or infinite (a ReLU may turn
+  NaN into a harmless 0). There, the fallback's action is given, if there is
+  one. The statistics are always those of the policy's own action:
   they are why the gate is closed.
   """
 
@@ -58,7 +59,11 @@ class GatedPolicy(tf_policy.TFPolicy):
             action: tf.Tensor) -> Dict[str, tf.Tensor]:
     """Statistics and in_support of any pairs, by name, `[B]` each."""
     scores = self._inner.statistics(observation, action)
-    return {**scores, 'in_support': scores['q_std'] <= self._threshold}
+    in_support = scores['q_std'] <= self._threshold
+    for values in (observation, action):
+      finite = tf.abs(values) <= values.dtype.max  # false for NaN
+      in_support &= tf.reduce_all(finite, axis=-1)
+    return {**scores, 'in_support': in_support}
 
   def _variables(self):
     return [self._threshold, *self._inner.variables(),

@@ -40,7 +40,7 @@ def restore(run: str, checkpoint: str = 'last',
     bindings: gin bindings on top of the run's configuration.
 
   Returns:
-    The agent and its surroundings. gin holds the run's configuration.
+    The agent and its surroundings. gin holds the run's configuration now.
 
   Raises:
     UserError: The folder holds no such checkpoint, it is damaged, or the
@@ -54,6 +54,7 @@ def restore(run: str, checkpoint: str = 'last',
         'that launch/train.py wrote.')
   path = checkpoint_path(folder, checkpoint)
   facts = json.loads((folder / 'run.json').read_text(encoding='utf-8'))
+  gin.clear_config()  # the run's configuration, and nothing of another run's
   configuration.parse([str(config)], bindings)
   with errors.of_configuration():
     runtime.configure_runtime()

@@ -46,8 +46,10 @@ def main(argv: Sequence[str]) -> None:
   configuration.parse(_GIN_FILE.value, bindings)
   try:
     train_eval.train_eval(_RUN_DIR.value or _default_run_dir())
+  except user_errors.UserError as error:
+    raise user_errors.UserError(errors.plain(error)) from error
   except errors.Interrupted as error:
-    print(error, file=sys.stderr)
+    print(errors.plain(error), file=sys.stderr)
     sys.exit(error.exit_code)
   except KeyboardInterrupt:  # before the first step, or after the last
     print('Stopped: the same command goes on from the last checkpoint.',

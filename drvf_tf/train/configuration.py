@@ -1,15 +1,14 @@
 """gin files and bindings to a configuration, with errors a person can read."""
-import difflib
 import importlib
 import pathlib
 import pkgutil
 import re
 from typing import List, Sequence
 
-import gin
-
 import drvf_tf
+import gin
 from drvf_tf import user_errors
+from drvf_tf.train import binding_checks
 
 _ROOT = pathlib.Path(drvf_tf.__file__).parents[1]
 # Packages whose modules hold configurables.
@@ -28,13 +27,19 @@ def parse(files: Sequence[str], bindings: Sequence[str]) -> None:
     UserError: A file is missing, or a line is not right.
   """
   register()
-  gin.add_config_file_search_path(str(_ROOT))
+  folders = [pathlib.Path(), _ROOT]
   for file in files:
+    if not any((folder / file).is_file() for folder in folders):
+      raise user_errors.UserError(
+          f'There is no gin file {file}: those of the project are in '
+          f'{_ROOT / "gin"}.')
     gin.add_config_file_search_path(str(pathlib.Path(file).parent))
+  gin.add_config_file_search_path(str(_ROOT))
   try:
     gin.parse_config_files_and_bindings(files, bindings)
   except (ValueError, KeyError, ImportError, OSError, SyntaxError) as error:
     raise user_errors.UserError(_sentence(error)) from error
+  binding_checks.check_bindings()
 
 
 def register() -> None:
@@ -48,38 +53,30 @@ def register() -> None:
 
 def _sentence(error: Exception) -> str:
   text = ' '.join(str(error).split())
-  if isinstance(error, OSError):
-    missing = re.search(r'Unable to open file: (.*?)\. Searched', text)
-    return (f'There is no gin file {missing.group(1) if missing else text}: '
-            f'the project\'s own are in {_ROOT / "gin"}.')
-  unknown = re.search(r"No configurable matching '([^']+)'", text)
+  macro = re.search(r"No bindings specified for '(\w+)/gin.macro'", text)
+  if macro:
+    return (f'{macro.group(1)} has no value: name the gin file of a task '
+            'first, e.g. --gin_file=gin/hopper_medium.gin.')
+  where = re.search(r'In (?:file )?"?([^"]*?)"?,? (line \d+)', text)
+  place = f' ({where.group(1)}, {where.group(2)})' if where else ''
+  unknown = re.search(
+      r"No configurable matching (?:reference )?'@?([^'()]+)", text)
   if unknown:
-    return _unknown(unknown.group(1), _configurables(), 'name', text)
+    name = unknown.group(1)
+    return (f'gin knows no name {name!r}{place}: '
+            + binding_checks.did_you_mean(name, _configurables()))
   parameter = re.search(
       r"Configurable '([^']+)' doesn't have a parameter named '([^']+)'", text)
   if parameter:
-    return _unknown(parameter.group(2), _parameters(parameter.group(1)),
-                    f'parameter of {parameter.group(1)}', text)
+    owner, name = parameter.groups()
+    known = binding_checks.parameters(
+        gin.config._REGISTRY.get_match(owner).wrapped)  # pylint: disable=protected-access
+    return (f'gin knows no parameter of {owner} {name!r}{place}: '
+            + binding_checks.did_you_mean(name, list(known)))
   return f'The gin configuration cannot be read: {text}'
-
-
-def _unknown(name: str, known: List[str], what: str, text: str) -> str:
-  close = difflib.get_close_matches(name.split('.')[-1], known, n=3)
-  hint = (f'did you mean {" or ".join(close)}?' if close else
-          f'known are {", ".join(known)}.')
-  where = re.search(r'In (?:file )?(.*?line \d+)', text)
-  place = f' ({where.group(1)})' if where else ''
-  return f'gin knows no {what} {name!r}{place}: {hint}'
 
 
 def _configurables() -> List[str]:
   registry = gin.config._REGISTRY  # pylint: disable=protected-access
-  return sorted({selector.split('.')[-1] for selector in registry
+  return sorted({selector.split('.')[-1] for selector, _ in registry.items()
                  if selector.startswith('drvf_tf')})
-
-
-def _parameters(name: str) -> List[str]:
-  import inspect
-  wrapped = gin.get_configurable(name)
-  function = wrapped.__init__ if inspect.isclass(wrapped) else wrapped
-  return sorted(inspect.signature(function).parameters)

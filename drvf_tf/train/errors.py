@@ -2,6 +2,7 @@
 import contextlib
 import errno
 import pathlib
+import re
 from typing import Iterator
 
 import tensorflow as tf
@@ -24,6 +25,11 @@ class DivergedError(Exception):
   """A loss, a metric or a variable is NaN, infinite or out of bounds."""
 
 
+def plain(error: Exception) -> str:
+  """The message without the notes that gin adds on its way up."""
+  return str(error).split('\n  In call to configurable')[0]
+
+
 @contextlib.contextmanager
 def of_configuration() -> Iterator[None]:
   """What constructors refuse is what the user's gin files say."""
@@ -31,9 +37,11 @@ def of_configuration() -> Iterator[None]:
     yield
   except (TypeError, ValueError) as error:
     logging.debug('The configuration was refused.', exc_info=True)
-    text = ' '.join(str(error).split())
+    culprit = re.search(r"In call to configurable '(\w+)'", str(error))
+    where = f'{culprit.group(1)}: ' if culprit else ''
+    text = ' '.join(plain(error).split())
     raise user_errors.UserError(
-        f'The configuration cannot be used: {text}') from error
+        f'The configuration cannot be used: {where}{text}') from error
 
 
 @contextlib.contextmanager

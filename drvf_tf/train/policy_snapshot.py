@@ -2,16 +2,17 @@
 import os
 import pathlib
 import shutil
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable, Mapping, Optional, Tuple
 
 import numpy as np
 import tensorflow as tf
 from tf_agents.agents.sac import tanh_normal_projection_network as tanh_normal
 from tf_agents.networks import sequential
-from tf_agents.policies import greedy_policy, policy_saver
+from tf_agents.policies import greedy_policy, policy_saver, tf_policy
 from tf_agents.trajectories import time_step as ts
 
 from drvf_tf.data import offline_dataset
+from drvf_tf.policies import exporting, uncertainty_policy
 from drvf_tf.train import evaluation, numpy_actor
 
 _Arrays = Tuple[np.ndarray, np.ndarray]
@@ -31,18 +32,52 @@ def greedy(agent: Any,
   mean, std = _normalisation(dataset)
   return evaluation.Policy(
       snapshot=lambda: _to_numpy(agent, mean, std),
-      act=_batched(agent, mean, std))
+      act=_batched(_RawObservations(agent, dataset)))
 
 
-def save(agent: Any, folder: pathlib.Path) -> None:
-  """Writes the greedy policy as a SavedModel."""
+def save(agent: Any, dataset: offline_dataset.OfflineDataset,
+         folder: pathlib.Path, config: str, facts: Mapping[str, Any]) -> None:
+  """Writes the greedy policy on raw observations as a SavedModel.
+
+  Args:
+    agent: A TF-Agents agent; one that knows its uncertainty reports it.
+    dataset: What it was trained on.
+    folder: Written whole or not at all; an old one is replaced.
+    config: The operative configuration.
+    facts: What else the policy shall say about its origin.
+  """
+  shutil.rmtree(folder, ignore_errors=True)
+  if uncertainty_policy.knows_uncertainty(agent):
+    exporting.export_policy(agent, str(folder), dataset, config=config,
+                            facts=facts)
+    return
   temporary = folder.with_name(f'.{folder.name}.new')
   shutil.rmtree(temporary, ignore_errors=True)
   policy_saver.PolicySaver(
-      greedy_policy.GreedyPolicy(agent.policy), batch_size=None).save(
-          str(temporary))
-  shutil.rmtree(folder, ignore_errors=True)
+      _RawObservations(agent, dataset), batch_size=None).save(str(temporary))
   os.rename(temporary, folder)
+
+
+class _RawObservations(tf_policy.TFPolicy):
+  """An agent's greedy policy that normalises what it sees."""
+
+  def __init__(self, agent: Any, dataset: offline_dataset.OfflineDataset):
+    self._wrapped = greedy_policy.GreedyPolicy(agent.policy)
+    self._mean, self._std = _normalisation(dataset)
+    super().__init__(agent.policy.time_step_spec, agent.policy.action_spec,
+                     policy_state_spec=agent.policy.policy_state_spec,
+                     automatic_state_reset=False)
+
+  def _variables(self):
+    return self._wrapped.variables()
+
+  def _action(self, time_step, policy_state, seed):
+    normalised = (time_step.observation - self._mean) / self._std
+    return self._wrapped.action(
+        time_step._replace(observation=normalised), policy_state, seed)
+
+  def _distribution(self, time_step, policy_state):
+    raise NotImplementedError('The policy is greedy.')
 
 
 def _normalisation(dataset: offline_dataset.OfflineDataset) -> _Arrays:
@@ -52,15 +87,15 @@ def _normalisation(dataset: offline_dataset.OfflineDataset) -> _Arrays:
   return dataset.observation_mean, dataset.observation_std
 
 
-def _batched(agent: Any, mean: np.ndarray,
-             std: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-  policy = greedy_policy.GreedyPolicy(agent.policy)
+def _batched(policy: tf_policy.TFPolicy
+             ) -> Callable[[np.ndarray], np.ndarray]:
 
-  @tf.function
+  @tf.function(autograph=False)
   def act(observations):
-    batch = tf.shape(observations)[0]
-    time_step = ts.restart((observations - mean) / std, batch_size=batch)
-    return policy.action(time_step).action
+    batch = tf.shape(observations)[:1]
+    return policy.action(ts.TimeStep(
+        step_type=tf.fill(batch, ts.StepType.FIRST), reward=tf.zeros(batch),
+        discount=tf.ones(batch), observation=observations)).action
 
   return lambda observations: act(tf.constant(observations)).numpy()
 

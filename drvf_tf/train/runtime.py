@@ -1,8 +1,9 @@
 """What a run runs on: threads, precision, and the distribution strategy."""
 from typing import Optional
 
-import gin
 import tensorflow as tf
+
+import gin
 
 _PRECISIONS = ('float32', 'mixed_bfloat16')
 

@@ -5,8 +5,9 @@ It is sent to worker processes by pickle, and makes its simulator there.
 """
 from typing import Any, Callable, NamedTuple, Optional
 
-import gin
 import numpy as np
+
+import gin
 
 
 class Episode(NamedTuple):

@@ -3,11 +3,11 @@ import contextlib
 import pathlib
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
-import gin
 import tensorflow as tf
 from tf_agents.specs import tensor_spec
 from tf_agents.train.utils import train_utils
 
+import gin
 from drvf_tf.data import sampling
 from drvf_tf.train import (
   bookkeeping,
@@ -199,7 +199,8 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
   report.draw_curves(records.evaluations(), records.metrics(),
                      f'{parts.task.name}, seed {seed}',
                      home.path / 'curve.png')
-  policy_snapshot.save(parts.agent, home.policy)
+  policy_snapshot.save(parts.agent, parts.dataset, home.policy, config,
+                       {'task': parts.task.name, 'seed': seed})
   home.finish(summary)
   print(report.table(parts.task.name, num_steps, summary, home.path))
   return summary

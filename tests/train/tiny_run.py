@@ -6,6 +6,7 @@ import sys
 from typing import List, Sequence
 
 import numpy as np
+import tensorflow as tf
 
 ROOT = pathlib.Path(__file__).parents[2]
 GIN_FILE = 'gin/quickstart.gin'
@@ -38,6 +39,7 @@ def bindings(data: pathlib.Path, num_steps: int = 60,
       'train_eval.steps_per_call=5',
       'Evaluation.interval=20',
       'Evaluation.num_episodes=2',
+      'Evaluation.num_workers=1',
       'Evaluation.final_episodes=3',
       'EnsembleCriticNetwork.hidden_units=(16,)',
       'EnsembleCriticNetwork.num_members=2',
@@ -72,6 +74,14 @@ def contents(run_dir: pathlib.Path) -> dict:
       'metrics': (run_dir / 'metrics.csv').read_text(),
       'evaluations': (run_dir / 'evaluations.jsonl').read_text(),
       'last': last.name,
-      'weights': next(last.glob('ckpt.data*')).read_bytes(),
+      'weights': _values(last / 'ckpt'),
       'best': (run_dir / 'checkpoints' / 'best' / 'score.json').read_text(),
   }
+
+
+def _values(checkpoint: pathlib.Path) -> dict:
+  """Every saved value; not the bytes, which hold layer names too."""
+  reader = tf.train.load_checkpoint(str(checkpoint))
+  return {name: reader.get_tensor(name).tobytes()
+          for name in reader.get_variable_to_shape_map()
+          if not name.startswith('_CHECKPOINTABLE')}

@@ -1,0 +1,106 @@
+"""A SavedModel policy, evaluated on its own."""
+import pathlib
+from typing import Any, Callable, Dict, List, Tuple
+
+import numpy as np
+import tensorflow as tf
+from tf_agents.trajectories import time_step as ts
+
+from drvf_tf import user_errors
+from drvf_tf.train import evaluation, rollouts
+
+_BOOTSTRAP_SAMPLES = 10_000
+
+
+def load(folder: pathlib.Path) -> Callable[[np.ndarray], np.ndarray]:
+  """The policy of a SavedModel: observations `[B, obs]` to actions.
+
+  Args:
+    folder: Written by TF-Agents' `PolicySaver` or by a run.
+
+  Returns:
+    A function on NumPy arrays.
+  """
+  if not (folder / 'saved_model.pb').is_file():
+    raise user_errors.UserError(
+        f'{folder} is not a SavedModel (it has no saved_model.pb): name the '
+        "folder `policy` of a finished run, or an export's.")
+  model = tf.saved_model.load(str(folder))
+  if not hasattr(model, 'action'):
+    raise user_errors.UserError(
+        f'The SavedModel {folder} has no function `action`: it is not a '
+        'policy of TF-Agents.')
+
+  def act(observations: np.ndarray) -> np.ndarray:
+    batch = len(observations)
+    time_step = ts.restart(tf.constant(observations), batch_size=batch)
+    return model.action(time_step, ()).action.numpy()
+
+  return act
+
+
+def evaluate(act: Callable[[np.ndarray], np.ndarray], task: Any,
+             num_episodes: int, seed: int) -> Dict[str, Any]:
+  """Scores a policy over seeded episodes in parallel processes.
+
+  Args:
+    act: See `load`.
+    task: See `tasks`.
+    num_episodes: How many.
+    seed: Of the episodes and of the bootstrap.
+
+  Returns:
+    The mean normalised score with its 95 % interval, and every return.
+  """
+  pool = rollouts.Rollouts(task)
+  try:
+    episodes = pool.run(
+        act, evaluation.episode_seeds(seed, 0, num_episodes, stream=2))
+  finally:
+    pool.close()
+  returns = [episode.episode_return for episode in episodes]
+  scores = task.score(returns)
+  return {
+      'task': task.name,
+      'episodes': num_episodes,
+      'seed': seed,
+      'score': float(np.mean(scores)),
+      'score_ci95': confidence_interval(scores, seed),
+      'mean_return': float(np.mean(returns)),
+      'returns': returns,
+      'lengths': [episode.length for episode in episodes],
+  }
+
+
+def confidence_interval(values: np.ndarray, seed: int) -> Tuple[float, float]:
+  """95 % bootstrap interval of the mean over episodes."""
+  random = np.random.default_rng(seed)
+  rows = random.integers(len(values), size=[_BOOTSTRAP_SAMPLES, len(values)])
+  low, high = np.percentile(values[rows].mean(axis=1), [2.5, 97.5])
+  return float(low), float(high)
+
+
+def film(act: Callable[[np.ndarray], np.ndarray], task: Any, seed: int,
+         path: pathlib.Path) -> None:
+  """Writes one episode as an animated GIF, every second frame.
+
+  Args:
+    act: See `load`.
+    task: See `tasks`.
+    seed: The episode is the first of `evaluate` with the same seed.
+    path: Where to write; must end in .gif.
+  """
+  from PIL import Image
+  frames: List[Image.Image] = []
+  count = 0
+
+  def watch(env: Any) -> None:
+    nonlocal count
+    if count % 2 == 0:
+      frames.append(Image.fromarray(env.render(mode='rgb_array')))
+    count += 1
+
+  task.episode(lambda observation: act(observation[np.newaxis])[0],
+               evaluation.episode_seeds(seed, 0, 1, stream=2)[0], watch)
+  frames[0].save(path, save_all=True, append_images=frames[1:], duration=40,
+                 loop=0)

@@ -1,0 +1,105 @@
+"""Evaluates a finished run, or any SavedModel policy of TF-Agents.
+
+python launch/evaluate.py --run_dir=runs/quickstart/seed0 --episodes=100
+python launch/evaluate.py --saved_model=exports/policy --task=hopper-medium-v2
+"""
+import json
+import os
+import pathlib
+import sys
+from typing import Any, Dict, Sequence, Tuple
+
+from absl import flags, logging
+
+os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+
+from drvf_tf import user_errors  # noqa: E402
+
+_RUN_DIR = flags.DEFINE_string('run_dir', None, 'Folder of a finished run.')
+_SAVED_MODEL = flags.DEFINE_string(
+    'saved_model', None, 'A SavedModel policy, instead of a run.')
+_TASK = flags.DEFINE_string(
+    'task', None, "A D4RL task; the run's own by default.")
+_EPISODES = flags.DEFINE_integer(
+    'episodes', 100, 'Number of episodes.', lower_bound=1)
+_SEED = flags.DEFINE_integer('seed', 0, 'Of the episodes.', lower_bound=0)
+_OUTPUT = flags.DEFINE_string(
+    'output', None, 'JSON file; <run_dir>/evaluation.json for a run.')
+_VIDEO = flags.DEFINE_string(
+    'video', None, 'Write the first episode as an animated GIF.')
+
+
+def main(argv: Sequence[str]) -> None:
+  """Reads the flags and evaluates."""
+  if len(argv) > 1:
+    raise user_errors.UserError(
+        f'{argv[1]!r} is not a flag: name a run with --run_dir=...')
+  if not flags.FLAGS['verbosity'].present:
+    logging.set_verbosity(logging.ERROR)
+  if _VIDEO.value and not _VIDEO.value.endswith('.gif'):
+    raise user_errors.UserError(
+        f'--video={_VIDEO.value} must end in .gif: it is an animated GIF.')
+  folder, task_name, output = _what()
+  # d4rl before TensorFlow: it silences what gym prints when it is imported.
+  from drvf_tf.train import tasks
+  task = tasks.D4rlTask(task_name)
+  from drvf_tf.train import saved_policy
+  act = saved_policy.load(folder)
+  result = {'policy': str(folder), **saved_policy.evaluate(
+      act, task, _EPISODES.value, _SEED.value)}
+  _show(result)
+  if output is not None:
+    _write(output, result)
+  if _VIDEO.value:
+    saved_policy.film(act, task, _SEED.value, pathlib.Path(_VIDEO.value))
+    print(f'video            {_VIDEO.value}')
+
+
+def _what() -> Tuple[pathlib.Path, str, Any]:
+  """(SavedModel, task, output) from the flags."""
+  if bool(_RUN_DIR.value) == bool(_SAVED_MODEL.value):
+    raise user_errors.UserError(
+        'Evaluate what? Name either --run_dir or --saved_model.')
+  output = pathlib.Path(_OUTPUT.value) if _OUTPUT.value else None
+  if _SAVED_MODEL.value:
+    if not _TASK.value:
+      raise user_errors.UserError(
+          'A SavedModel does not know its task: name it with --task=...')
+    return pathlib.Path(_SAVED_MODEL.value), _TASK.value, output
+  run = pathlib.Path(_RUN_DIR.value)
+  facts = run / 'run.json'
+  if not facts.is_file():
+    raise user_errors.UserError(
+        f'{run} is not a run folder (it has no run.json): name a folder that '
+        'launch/train.py wrote.')
+  if not (run / 'policy').is_dir():
+    raise user_errors.UserError(
+        f'The run {run} is not finished and has no policy yet: let it finish '
+        'with the command that started it.')
+  task = _TASK.value or json.loads(facts.read_text())['task']
+  return run / 'policy', task, output or run / 'evaluation.json'
+
+
+def _show(result: Dict[str, Any]) -> None:
+  low, high = result['score_ci95']
+  print(f'task             {result["task"]}')
+  print(f'episodes         {result["episodes"]}')
+  print(f'normalised score {result["score"]:.1f}  (95 % interval of the mean '
+        f'{low:.1f} to {high:.1f})')
+  print(f'mean return      {result["mean_return"]:.2f}')
+
+
+def _write(path: pathlib.Path, result: Dict[str, Any]) -> None:
+  try:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=2) + '\n', encoding='utf-8')
+  except OSError as error:
+    raise user_errors.UserError(
+        f'{path} cannot be written ({error.strerror}): name another file with '
+        '--output.') from error
+  print(f'JSON             {path}')
+
+
+if __name__ == '__main__':
+  user_errors.run(main)

@@ -1,0 +1,113 @@
+"""Every shipped gin file, and the paper's table to the letter."""
+import pathlib
+
+import pytest
+import tensorflow as tf
+from tf_agents.specs import tensor_spec
+from tf_agents.trajectories import time_step as ts
+
+import gin
+from drvf_tf import user_errors
+from drvf_tf.agents import build
+from drvf_tf.envs import d4rl_tasks
+from drvf_tf.train import configuration
+
+_GIN = pathlib.Path(__file__).parents[1] / 'gin'
+_FILES = sorted(str(path.relative_to(_GIN.parent))
+                for path in _GIN.rglob('*.gin'))
+_PARTS = {'base', 'gym_mujoco', 'antmaze', 'maze2d', 'cpu'}
+
+# Table "Hyper-parameters of DRVF": M, η_q, η_ood, L2 decay, LayerNorm.
+_TABLE = r"""
+halfcheetah-random & 2 & 50 & 1 & 0.01 & F \\
+halfcheetah-medium & 3 & 50 & 1 & 0.05 & F \\
+halfcheetah-medium-replay & 3 & 50 & 1 & 0.05 & F \\
+halfcheetah-medium-expert & 5 & 50 & 5 & 0 & T \\
+halfcheetah-expert & 5 & 10 & 1 & 0 & T \\
+walker2d-random & 5 & 50 & 5 & 0.5 & F \\
+walker2d-medium & 5 & 5 & 3 & 0.003 & T \\
+walker2d-medium-replay & 4 & 10 & 5 & 0.01 & T \\
+walker2d-medium-expert & 5 & 20 & 5 & 0.001 & T \\
+walker2d-expert & 3 & 10 & 5 & 0 & T \\
+hopper-random & 5 & 10 & 1 & 0 & F \\
+hopper-medium & 5 & 5 & 3 & 0 & T \\
+hopper-medium-replay & 5 & 50 & 3 & 0 & T \\
+hopper-medium-expert & 5 & 1 & 3 & 0 & T \\
+hopper-expert & 5 & 1 & 3 & 0 & T \\
+antmaze-umaze & 5 & 1 & 5 & 0 & T \\
+antmaze-umaze-diverse & 10 & 1 & 10 & 0.001 & F \\
+antmaze-medium-diverse & 10 & 1 & 10 & 0 & T \\
+antmaze-medium-play & 10 & 1 & 10 & 0 & T \\
+"""
+_ROWS = [[cell.strip() for cell in line.rstrip(' \\').split('&')]
+         for line in _TABLE.strip().splitlines()]
+
+
+def _value(name):
+  value = gin.query_parameter(name)
+  if isinstance(value, gin.config.ConfigurableReference):
+    return str(value)
+  return value
+
+
+@pytest.mark.parametrize('file', _FILES)
+def test_every_file_parses(file):
+  part = pathlib.Path(file).stem in _PARTS
+  configuration.parse([file], ["TASK='x'"] if part else [])
+
+
+def test_a_part_alone_says_what_is_missing():
+  with pytest.raises(user_errors.UserError, match='TASK has no value'):
+    configuration.parse(['gin/antmaze.gin'], [])
+
+
+@pytest.mark.parametrize('row', _ROWS, ids=lambda row: row[0])
+def test_a_row_of_the_paper(row):
+  name, members, eta_q, eta_ood, l2, layer_norm = row
+  path = _GIN / f'{name.replace("-", "_")}.gin'
+  lines = path.read_text().splitlines()
+  assert len(lines) <= 10
+  assert lines[0].startswith('#') and name in lines[0]
+  configuration.parse([str(path)], [])
+  assert _value('TASK/macro.value') == f'{name}-v2'
+  assert f'{name}-v2' in d4rl_tasks.task_names()
+  assert _value('EnsembleCriticNetwork.num_members') == int(members)
+  assert _value('DRVFAgent.eta_q') == float(eta_q)
+  assert _value('DRVFAgent.eta_ood') == float(eta_ood)
+  assert _value('EnsembleCriticNetwork.l2') == float(l2)
+  assert _value('EnsembleCriticNetwork.layer_norm') == (layer_norm == 'T')
+  assert _value('train_eval.num_steps') == 3_000_000
+  antmaze = name.startswith('antmaze')
+  assert _value('Evaluation.interval') == (20_000 if antmaze else 1_000)
+  assert _value('Evaluation.num_episodes') == (100 if antmaze else 1)
+  assert ('independent' in _value('DRVFAgent.backup')) == antmaze
+
+
+def test_antmaze_rewards_are_transformed_in_the_data():
+  configuration.parse(['gin/antmaze_umaze.gin'], [])
+  assert 'affine_reward' in str(_value('loading.load.transforms'))
+  assert (_value('affine_reward.scale'), _value('affine_reward.offset')) == (
+      4.0, 0.5)
+
+
+@pytest.mark.parametrize('file', [
+    file for file in _FILES if pathlib.Path(file).stem not in _PARTS])
+def test_every_task_builds_its_agent(file):
+  configuration.parse([file], [
+      # Width does not change what is built, but how long it takes.
+      'EnsembleCriticNetwork.hidden_units=(8, 8, 8)',
+      'tanh_gaussian_actor.hidden_units=(8, 8, 8)'])
+  observation_spec = tensor_spec.TensorSpec([4], tf.float32)
+  agent = build.build_agent(
+      ts.time_step_spec(observation_spec),
+      tensor_spec.BoundedTensorSpec([2], tf.float32, -1.0, 1.0),
+      num_batches=1000.0)
+  assert agent.trainable_variables
+
+
+def test_cpu_makes_any_task_affordable():
+  configuration.parse(['gin/walker2d_medium.gin', 'gin/cpu.gin'], [])
+  assert _value('DRVFAgent.ood_batch_size') == 32
+  assert max(_value('EnsembleCriticNetwork.hidden_units')) <= 256
+  assert len(_value('EnsembleCriticNetwork.hidden_units')) == 2
+  assert _value('EnsembleCriticNetwork.l2') == 0.003  # the row's own

@@ -1,0 +1,46 @@
+"""The lock, the configuration and the facts of a run folder."""
+import pytest
+
+from drvf_tf import user_errors
+from drvf_tf.train import run_folder
+
+_FACTS = {'dataset_hash': 'abc', 'step': 0, 'task': 'x'}
+
+
+def test_a_second_process_is_refused(tmp_path):
+  with run_folder.RunFolder(tmp_path):
+    with pytest.raises(user_errors.UserError, match='Another process'):
+      run_folder.RunFolder(tmp_path)
+  with run_folder.RunFolder(tmp_path):
+    pass
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
+  (tmp_path / 'file').write_text('')
+  with pytest.raises(user_errors.UserError, match='cannot be written'):
+    run_folder.RunFolder(tmp_path / 'file' / 'run')
+
+
+def test_another_configuration_is_refused_with_its_lines(tmp_path):
+  with run_folder.RunFolder(tmp_path) as folder:
+    folder.agree('a.b = 1\na.c = 2\n', 'abc')
+    folder.describe('# comment\na.b = 1\na.c = 2\n', dict(_FACTS))
+    folder.agree('a.b = 1\n\na.c = 2\n', 'abc')
+    with pytest.raises(user_errors.UserError) as error:
+      folder.agree('a.b = 1\na.c = 3\n', 'abc')
+    assert str(error.value).endswith('-a.c = 2\n+a.c = 3')
+    with pytest.raises(user_errors.UserError, match='data of another content'):
+      folder.agree('a.b = 1\na.c = 2\n', 'other')
+
+
+def test_facts_name_versions_and_every_start(tmp_path):
+  with run_folder.RunFolder(tmp_path) as folder:
+    folder.describe('', dict(_FACTS))
+    folder.describe('', {**_FACTS, 'step': 20})
+    facts = folder.read_facts()
+    assert [start['step'] for start in facts['starts']] == [0, 20]
+    assert facts['versions']['tf-agents'] == '0.19.0'
+    assert facts['machine']['cores'] >= 1
+    assert folder.summary is None
+    folder.finish({'final_score': 1.0})
+    assert folder.summary == {'final_score': 1.0}

@@ -1,0 +1,171 @@
+"""The loop as a whole, on a run of seconds."""
+import json
+import os
+import signal
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import gin
+from drvf_tf import user_errors
+from drvf_tf.train import (
+  configuration,
+  errors,
+  policy_snapshot,
+  report,
+  train_eval,
+  trainer,
+)
+from tests.train import tiny_run
+
+
+@pytest.fixture(name='data', scope='module')
+def _data(tmp_path_factory):
+  return tiny_run.make_data(tmp_path_factory.mktemp('data'))
+
+
+def _run(folder, data, num_steps=40, extra=()):
+  gin.clear_config()
+  configuration.parse([tiny_run.GIN_FILE],
+                      tiny_run.bindings(data, num_steps, extra))
+  return train_eval.train_eval(str(folder))
+
+
+@pytest.fixture(name='whole', scope='module')
+def _whole(data, tmp_path_factory):
+  """An undisturbed run."""
+  folder = tmp_path_factory.mktemp('whole')
+  _run(folder, data)
+  return folder
+
+
+def test_a_run_folder_holds_everything(whole):
+  rows = [json.loads(line) for line in
+          (whole / 'evaluations.jsonl').read_text().splitlines()]
+  assert [(row['step'], row['final'], len(row['returns'])) for row in rows] == [
+      (20, False, 2), (40, False, 2), (40, True, 3)]
+  steps = [line.split(',')[0] for line in
+           (whole / 'metrics.csv').read_text().splitlines()]
+  assert steps == ['step', '10', '20', '30', '40']
+  facts = json.loads((whole / 'run.json').read_text())
+  assert facts['task'] == 'maze2d-umaze-v1' and facts['seed'] == 0
+  assert len(facts['dataset_hash']) == 64
+  assert facts['summary']['final_episodes'] == 3
+  assert 'DRVFAgent.num_samples = 2' in (whole / 'config.gin').read_text()
+  assert (whole / 'policy' / 'saved_model.pb').is_file()
+  assert (whole / 'curve.png').stat().st_size > 10_000
+  assert list((whole / 'tensorboard').iterdir())
+  assert {path.name for path in (whole / 'checkpoints').iterdir()} == {
+      'step_000000020', 'step_000000040', 'best'}
+
+
+@pytest.fixture(name='brief')
+def _brief(monkeypatch):
+  """Without pictures and exports, which take longer than the tiny run."""
+  monkeypatch.setattr(report, 'draw_curves', lambda *_: None)
+  monkeypatch.setattr(policy_snapshot, 'save', lambda *_: None)
+
+
+def test_a_finished_run_is_not_run_again(whole, data, capsys):
+  before = tiny_run.contents(whole)
+  assert _run(whole, data)['final_episodes'] == 3
+  assert 'is a finished run' in capsys.readouterr().out
+  assert tiny_run.contents(whole) == before
+
+
+@pytest.mark.usefixtures('brief')
+def test_operative_config_reproduces_the_run(whole, tmp_path):
+  gin.clear_config()
+  configuration.parse([str(whole / 'config.gin')], [])
+  train_eval.train_eval(str(tmp_path))
+  assert tiny_run.contents(tmp_path) == tiny_run.contents(whole)
+  assert (tmp_path / 'config.gin').read_text() == (
+      whole / 'config.gin').read_text()
+
+
+@pytest.mark.usefixtures('brief')
+def test_a_signal_saves_and_the_run_goes_on_exactly(
+    whole, data, tmp_path, monkeypatch):
+  calls = []
+  train = trainer.Trainer.__call__
+
+  def interrupted(self):
+    calls.append(1)
+    if len(calls) == 5:  # between rows, an evaluation under way
+      os.kill(os.getpid(), signal.SIGTERM)
+    return train(self)
+
+  monkeypatch.setattr(trainer.Trainer, '__call__', interrupted)
+  with pytest.raises(errors.Interrupted, match='saved at step 25') as error:
+    _run(tmp_path, data)
+  assert error.value.exit_code == 143
+  _run(tmp_path, data)
+  assert len(calls) == 8
+  assert tiny_run.contents(tmp_path) == tiny_run.contents(whole)
+
+
+def test_another_configuration_is_refused(whole, data):
+  before = tiny_run.contents(whole)
+  with pytest.raises(user_errors.UserError) as error:
+    _run(whole, data, extra=['DRVFAgent.eta_q=3.0'])
+  assert '-DRVFAgent.eta_q = 10.0\n+DRVFAgent.eta_q = 3.0' in str(error.value)
+  assert tiny_run.contents(whole) == before
+
+
+def test_divergence_stops_and_keeps_the_last_good_checkpoint(
+    data, tmp_path, monkeypatch):
+  calls = []
+  train = trainer.Trainer.__call__
+
+  def diverging(self):
+    calls.append(1)
+    if len(calls) > 6:
+      raise errors.DivergedError('a loss became NaN or infinite')
+    return train(self)
+
+  monkeypatch.setattr(trainer.Trainer, '__call__', diverging)
+  with pytest.raises(user_errors.UserError, match='Training diverged'):
+    _run(tmp_path, data)
+  assert [path.name for path in sorted(
+      (tmp_path / 'checkpoints').glob('step_*'))] == ['step_000000020']
+
+
+def test_nan_in_the_graph_is_divergence(data, tmp_path):
+  with pytest.raises(user_errors.UserError, match='Training diverged'):
+    _run(tmp_path, data, extra=['build_agent.critic_learning_rate=1e30'])
+  assert not list((tmp_path / 'checkpoints').glob('step_*'))
+
+
+@pytest.mark.parametrize('binding, sentence', [
+    ('train_eval.num_steps=42', 'num_steps must be a positive multiple'),
+    ('Evaluation.interval=7', 'interval must be a positive multiple'),
+    ('Evaluation.num_episodes=0', 'must be at least 1'),
+    ("configure_runtime.precision='float8'", 'precision must be one of'),
+    ('DRVFAgent.num_samples=0', 'num_samples must be at least 1'),
+    ("TASK='hopper-medium-v2'", 'observations of size 4'),
+])
+def test_what_cannot_be_built_is_one_sentence(data, tmp_path, binding,
+                                              sentence):
+  with pytest.raises(user_errors.UserError) as error:
+    _run(tmp_path, data, extra=[binding])
+  assert sentence in str(error.value)
+
+
+@pytest.mark.usefixtures('brief')
+def test_mirrored_replicas_agree_with_one_device(whole, data, tmp_path):
+  _run(tmp_path, data, extra=['train_eval.strategy=@mirrored_strategy'])
+  assert len(tf.config.list_logical_devices('CPU')) == 2
+  one, two = (np.loadtxt(folder / 'metrics.csv', delimiter=',', skiprows=1)
+              for folder in (whole, tmp_path))
+  names = (whole / 'metrics.csv').read_text().splitlines()[0].split(',')
+  # The participation ratio of a batch is not a mean over its rows.
+  columns = [i for i, name in enumerate(names) if name != 'effective_members']
+  np.testing.assert_allclose(one[:, columns], two[:, columns], rtol=1e-3,
+                             atol=1e-4)
+
+
+@pytest.mark.slow
+def test_xla_trains(data, tmp_path):
+  summary = _run(tmp_path, data, extra=['Trainer.jit_compile=True'])
+  assert np.isfinite(summary['td_loss'])

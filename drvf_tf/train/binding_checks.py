@@ -65,16 +65,15 @@ def _fits(value: Any, hint: Any) -> bool:
   origin, arguments = typing.get_origin(hint), typing.get_args(hint)
   if origin is typing.Union:
     return any(_fits(value, argument) for argument in arguments)
-  if origin is collections.abc.Callable:
-    return False
   if origin in (tuple, list, collections.abc.Sequence):
     return isinstance(value, (tuple, list)) and all(
         _fits(item, arguments[0]) for item in value)
-  if hint is float:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-  if hint is int:
-    return isinstance(value, int) and not isinstance(value, bool)
-  return hint not in (bool, str, type(None)) or isinstance(value, hint)
+  if hint in (int, float):
+    kinds = (int, float) if hint is float else (int,)
+    return isinstance(value, kinds) and not isinstance(value, bool)
+  if hint in (bool, str, type(None)):
+    return isinstance(value, hint)
+  return origin is not collections.abc.Callable
 
 
 def _words(hint: Any) -> str:

@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -103,6 +104,22 @@ def test_a_signal_saves_and_the_run_goes_on_exactly(
   _run(tmp_path, data)
   assert len(calls) == 8
   assert tiny_run.contents(tmp_path) == tiny_run.contents(whole)
+
+
+@pytest.mark.usefixtures('brief')
+def test_a_kill_changes_nothing(whole, data, tmp_path):
+  run = tmp_path / 'run'
+  process = tiny_run.start(tiny_run.command(run, tiny_run.bindings(data, 40)))
+  while not (run / 'checkpoints' / 'step_000000020').exists():
+    assert process.poll() is None, process.communicate()[0]
+    time.sleep(0.01)
+  process.kill()
+  process.communicate()
+  _run(run, data)
+  assert tiny_run.contents(run) == tiny_run.contents(whole)
+  facts = json.loads((run / 'run.json').read_text())
+  assert [start['step'] for start in facts['starts']][0] == 0
+  assert len(facts['starts']) == 2
 
 
 def test_another_configuration_is_refused(whole, data):

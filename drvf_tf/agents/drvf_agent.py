@@ -30,7 +30,7 @@ class DRVFAgent(ensemble_sac_agent.EnsembleSacAgent):
                num_ood_actions: int = 10,
                ood_batch_size: Optional[int] = None,
                backup: Callable[..., tf.Tensor] = backups.minimum,
-               repulsion: Callable[..., tf.Tensor] = terms.pooled_std,
+               repulsion: Callable[..., tf.Tensor] = terms.per_member_std,
                ood_source: Callable[..., tf.Tensor] = ood_actions.from_policy,
                kl_scale: Callable[[int, float], float] = terms.kl_per_batch,
                **kwargs: Any):
@@ -51,8 +51,8 @@ class DRVFAgent(ensemble_sac_agent.EnsembleSacAgent):
       num_ood_actions: K, OOD actions per state.
       ood_batch_size: States of the batch used in Eq. (15); None for all.
       backup: `backups.minimum`, or `backups.independent_minimum` (AntMaze).
-      repulsion: `terms.pooled_std`, or `terms.per_member_std` with
-        independent backups.
+      repulsion: `terms.per_member_std`, or `terms.pooled_std`, which one
+        member can satisfy alone; see README.md, "Choices and deviations".
       ood_source: Where OOD actions come from.
       kl_scale: Scale of the KL inside η_q.
       **kwargs: Of `EnsembleSacAgent`.

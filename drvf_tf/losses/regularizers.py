@@ -96,7 +96,7 @@ class Repulsion(Regularizer):
   def __init__(self,
                weight: float,
                num_actions: int = 10,
-               spread: Callable[..., tf.Tensor] = terms.pooled_std,
+               spread: Callable[..., tf.Tensor] = terms.per_member_std,
                source: Callable[..., tf.Tensor] = ood_actions.from_policy,
                batch_size: Optional[int] = None):
     """Creates it.

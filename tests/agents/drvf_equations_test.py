@@ -86,7 +86,7 @@ def _terms(agent):
 
 
 def test_eq_16_with_shared_targets(make_agent):
-  extra = _terms(make_agent())
+  extra = _terms(make_agent(repulsion=terms.pooled_std))
   td = _td(SHARED_TARGET, SHARED_TARGET)
   assert extra['td_loss'] == pytest.approx(td, rel=1e-5)
   assert extra['kl'] == pytest.approx(KL, rel=1e-5)
@@ -108,7 +108,7 @@ def test_eq_16_with_independent_targets(make_agent, backup, targets):
 
 
 def test_eq_16_slope(make_agent):
-  agent = make_agent()
+  agent = make_agent(repulsion=terms.pooled_std)
   bias = agent.critic_network.variables[2]
   with tf.GradientTape() as tape:
     loss = agent.critic_loss(BATCH.time_step, BATCH.action_step.action,
@@ -150,7 +150,7 @@ def test_metrics(make_agent):
 
 def test_ood_batch_size_takes_the_first_states(make_agent):
   extra = _terms(make_agent(ood_batch_size=1))
-  assert extra['repulsion'] == pytest.approx(np.sqrt(12.5), rel=1e-5)
+  assert extra['repulsion'] == pytest.approx(2.5 + 2.5, rel=1e-5)
 
 
 def test_a_train_step_moves_each_part_as_its_loss_says(make_agent):

@@ -1,7 +1,8 @@
 """Evaluates a finished run, or any SavedModel policy of TF-Agents.
 
 python launch/evaluate.py --run_dir=runs/quickstart/seed0 --episodes=100
-python launch/evaluate.py --saved_model=exports/policy --task=hopper-medium-v2
+python launch/evaluate.py --policy=exported
+python launch/evaluate.py --policy=any/saved_model --task=hopper-medium-v2
 """
 import json
 import os
@@ -17,10 +18,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from drvf_tf import user_errors  # noqa: E402
 
 _RUN_DIR = flags.DEFINE_string('run_dir', None, 'Folder of a finished run.')
-_SAVED_MODEL = flags.DEFINE_string(
-    'saved_model', None, 'A SavedModel policy, instead of a run.')
+_POLICY = flags.DEFINE_string(
+    'policy', None, 'A SavedModel policy, instead of a run.')
 _TASK = flags.DEFINE_string(
-    'task', None, "A D4RL task; the run's own by default.")
+    'task', None, "A D4RL task; the run's or the export's own by default.")
 _EPISODES = flags.DEFINE_integer(
     'episodes', 100, 'Number of episodes.', lower_bound=1)
 _SEED = flags.DEFINE_integer('seed', 0, 'Of the episodes.', lower_bound=0)
@@ -58,15 +59,13 @@ def main(argv: Sequence[str]) -> None:
 
 def _what() -> Tuple[pathlib.Path, str, Any]:
   """(SavedModel, task, output) from the flags."""
-  if bool(_RUN_DIR.value) == bool(_SAVED_MODEL.value):
+  if bool(_RUN_DIR.value) == bool(_POLICY.value):
     raise user_errors.UserError(
-        'Evaluate what? Name either --run_dir or --saved_model.')
+        'Evaluate what? Name either --run_dir or --policy.')
   output = pathlib.Path(_OUTPUT.value) if _OUTPUT.value else None
-  if _SAVED_MODEL.value:
-    if not _TASK.value:
-      raise user_errors.UserError(
-          'A SavedModel does not know its task: name it with --task=...')
-    return pathlib.Path(_SAVED_MODEL.value), _TASK.value, output
+  if _POLICY.value:
+    policy = pathlib.Path(_POLICY.value)
+    return policy, _TASK.value or _task_of(policy), output
   run = pathlib.Path(_RUN_DIR.value)
   facts = run / 'run.json'
   if not facts.is_file():
@@ -79,6 +78,17 @@ def _what() -> Tuple[pathlib.Path, str, Any]:
         'with the command that started it.')
   task = _TASK.value or json.loads(facts.read_text())['task']
   return run / 'policy', task, output or run / 'evaluation.json'
+
+
+def _task_of(policy: pathlib.Path) -> str:
+  """The task that an export names."""
+  facts = policy / 'assets' / 'export.json'
+  task = json.loads(facts.read_text()).get('task') if facts.is_file() else None
+  if task is None:
+    raise user_errors.UserError(
+        f'{policy} does not say its task, since launch/export.py did not write '
+        'it: name the task with --task=...')
+  return task
 
 
 def _show(result: Dict[str, Any]) -> None:

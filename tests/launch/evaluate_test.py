@@ -60,9 +60,9 @@ def test_an_interval_covers_the_mean():
 
 
 @pytest.mark.parametrize('flags, sentence', [
-    ([], 'Name either --run_dir or --saved_model'),
+    ([], 'Name either --run_dir or --policy'),
     (['--run_dir=/nowhere'], 'has no run.json'),
-    (['--saved_model=/nowhere'], 'name it with --task'),
+    (['--policy=/nowhere'], 'name the task with --task'),
     (['--run_dir=x', '--video=x.mp4'], 'must end in .gif'),
 ])
 def test_errors_are_sentences(flags, sentence):

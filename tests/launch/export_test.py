@@ -150,7 +150,7 @@ def test_saved_model_cli_shows_and_runs(exported):
   assert 'shape: (-1, 4)' in shown and "outputs['in_support']" in shown
   ran = subprocess.run(
       [*cli, 'run', *common, '--input_exprs',
-       'observation=np.ones((2,4),dtype=np.float32)'],
+       'observation=[[1.,1.,0.,0.],[3.,3.,0.,0.]]'],
       check=True, text=True, capture_output=True).stdout
   assert re.search(r'output key action:\n\[\[', ran)
 

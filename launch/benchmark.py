@@ -1,6 +1,7 @@
 """CPU time of a train step, beside the naive form and TF-Agents' SAC.
 
   python launch/benchmark.py --samples=5 --ood_actions=10 --batch=256
+  python launch/benchmark.py --suite=latency
 """
 import os
 
@@ -19,6 +20,9 @@ _CANDIDATES = {
 }
 
 FLAGS = flags.FLAGS
+flags.DEFINE_enum(
+    'suite', 'step', ['step', 'latency'],
+    'step: a train step; latency: a served answer beside the bare actor.')
 flags.DEFINE_multi_enum(
     'candidate', list(_CANDIDATES), list(_CANDIDATES),
     'What to time; the first is what the others are compared with.')
@@ -46,6 +50,12 @@ def _sizes(samples: int, layer_norm: bool) -> step_cost.Sizes:
       hidden=(FLAGS.width,) * FLAGS.layers, layer_norm=layer_norm)
 
 
+def _latency(sizes: step_cost.Sizes) -> None:
+  from drvf_tf.policies import latency
+  print(f'{sizes}, {FLAGS.threads} thread(s)')
+  print(latency.table(latency.measure(step_cost.agent(sizes))))
+
+
 def main(argv):
   """Builds the candidates, times them in turns, prints the table."""
   if argv[1:]:
@@ -54,6 +64,9 @@ def main(argv):
   tf.config.threading.set_inter_op_parallelism_threads(FLAGS.threads)
   if FLAGS.threads == 1 and hasattr(os, 'sched_setaffinity'):
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+  if FLAGS.suite == 'latency':
+    _latency(_sizes(FLAGS.samples[0], FLAGS.layer_norm[0] == 'on'))
+    return
   candidates = []
   for samples in FLAGS.samples:
     for norm in FLAGS.layer_norm:

@@ -141,7 +141,19 @@ def drvf(sizes: Sizes,
          critic_class: Callable[..., network.Network] = (
              ensemble_critic_network.EnsembleCriticNetwork)) -> Candidate:
   """This project's step."""
-  agent = build.build_agent(
+  learner = agent(sizes, critic_class)
+  return _candidate(
+      name, learner, drvf_flops(sizes),
+      (learner.critic_network, learner.target_critic_network,
+       learner.actor_network), sizes)
+
+
+def agent(sizes: Sizes,
+          critic_class: Callable[..., network.Network] = (
+              ensemble_critic_network.EnsembleCriticNetwork)
+          ) -> drvf_agent.DRVFAgent:
+  """A DRVF agent of these sizes."""
+  return build.build_agent(
       *_specs(sizes), num_batches=1_000.0,
       agent_class=functools.partial(
           drvf_agent.DRVFAgent, num_samples=sizes.samples,
@@ -152,10 +164,6 @@ def drvf(sizes: Sizes,
           hidden_units=sizes.hidden, layer_norm=sizes.layer_norm),
       actor_fn=functools.partial(
           actor_network.tanh_gaussian_actor, hidden_units=sizes.hidden))
-  return _candidate(
-      name, agent, drvf_flops(sizes),
-      (agent.critic_network, agent.target_critic_network, agent.actor_network),
-      sizes)
 
 
 def naive(sizes: Sizes) -> Candidate:

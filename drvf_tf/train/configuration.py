@@ -5,6 +5,8 @@ import pkgutil
 import re
 from typing import List, Sequence
 
+from absl import logging
+
 import drvf_tf
 import gin
 from drvf_tf import user_errors
@@ -33,12 +35,17 @@ def parse(files: Sequence[str], bindings: Sequence[str]) -> None:
       raise user_errors.UserError(
           f'There is no gin file {file}: those of the project are in '
           f'{_ROOT / "gin"}.')
-    gin.add_config_file_search_path(str(pathlib.Path(file).parent))
-  gin.add_config_file_search_path(str(_ROOT))
+    folders.append(pathlib.Path(file).parent.absolute())
+  for folder in folders[1:]:
+    gin.add_config_file_search_path(str(folder))
+  verbosity = logging.get_verbosity()
+  logging.set_verbosity(logging.FATAL)  # gin reports every place it looks at
   try:
     gin.parse_config_files_and_bindings(files, bindings)
   except (ValueError, KeyError, ImportError, OSError, SyntaxError) as error:
     raise user_errors.UserError(_sentence(error)) from error
+  finally:
+    logging.set_verbosity(verbosity)
   binding_checks.check_bindings()
 
 

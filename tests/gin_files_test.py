@@ -1,12 +1,12 @@
 """Every shipped gin file, and the paper's table to the letter."""
 import pathlib
 
+import gin
 import pytest
 import tensorflow as tf
 from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import time_step as ts
 
-import gin
 from drvf_tf import user_errors
 from drvf_tf.agents import build
 from drvf_tf.envs import d4rl_tasks

@@ -1,12 +1,12 @@
 """From specs and gin to an agent with its networks and optimizers."""
 from typing import Callable, Optional
 
+import gin
 import tensorflow as tf
 from tf_agents.agents import tf_agent
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
-import gin
 from drvf_tf.agents import drvf_agent
 from drvf_tf.networks import actor_network as actor_lib
 from drvf_tf.networks import ensemble_critic_network

@@ -1,12 +1,12 @@
 """DRVF: Diverse Randomized Value Functions, in the paper's names."""
 from typing import Any, Callable, Optional
 
+import gin
 import tensorflow as tf
 from tf_agents.networks import network
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
-import gin
 from drvf_tf.agents import ensemble_sac_agent
 from drvf_tf.losses import backups, ood_actions, regularizers, terms
 

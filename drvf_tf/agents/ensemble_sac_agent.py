@@ -5,15 +5,16 @@ backup (what each member regresses on), and the regularizers (what else the
 critic minimises). See the table in README.md.
 """
 from typing import (
-    Any,
-    Callable,
-    Dict,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
+  Any,
+  Callable,
+  Dict,
+  NamedTuple,
+  Optional,
+  Sequence,
+  Tuple,
 )
 
+import gin
 import tensorflow as tf
 from tf_agents.agents import tf_agent
 from tf_agents.agents.sac import sac_agent
@@ -21,14 +22,13 @@ from tf_agents.networks import network
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
-import gin
 from drvf_tf.losses import (
-    backups,
-    constraints,
-    noise,
-    q_values,
-    statistics,
-    terms,
+  backups,
+  constraints,
+  noise,
+  q_values,
+  statistics,
+  terms,
 )
 from drvf_tf.losses import regularizers as regularizers_lib
 

@@ -1,9 +1,9 @@
 """The embedded default: data for maze2d-umaze, made on the spot."""
 import pathlib
 
+import gin
 from absl import logging
 
-import gin
 from drvf_tf.data import files, waypoints
 
 TASK = 'maze2d-umaze-v1'

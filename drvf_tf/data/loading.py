@@ -3,9 +3,9 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Optional
 
+import gin
 import numpy as np
 
-import gin
 from drvf_tf import user_errors
 from drvf_tf.data import embedded, episodes, files, offline_dataset, validation
 from drvf_tf.envs import d4rl_tasks

@@ -1,7 +1,7 @@
 """Changes to a whole dataset, chosen in gin."""
+import gin
 import numpy as np
 
-import gin
 from drvf_tf import user_errors
 from drvf_tf.data import offline_dataset
 

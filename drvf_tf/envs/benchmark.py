@@ -4,9 +4,9 @@ import time
 import warnings
 from typing import Any, Callable
 
+import gin
 import numpy as np
 
-import gin
 from drvf_tf import user_errors
 from drvf_tf.envs import d4rl_tasks
 

@@ -6,11 +6,11 @@ The actor's objective reduces with the same functions.
 """
 import math
 
+import gin
 import numpy as np
 import tensorflow as tf
 import tensorflow_probability as tfp
 
-import gin
 from drvf_tf.losses import q_values, statistics
 
 

@@ -1,8 +1,7 @@
 """Constraints on the actor: what may be added to Eq. (17). Not in the paper."""
+import gin
 import tensorflow as tf
 import tensorflow_probability as tfp
-
-import gin
 
 
 @gin.configurable

@@ -5,10 +5,10 @@ from outside (`draws`), so that a source is a pure function of it.
 """
 from typing import Any, Callable
 
+import gin
 import tensorflow as tf
 from tf_agents.typing import types
 
-import gin
 from drvf_tf.losses import noise
 
 Policy = Callable[[tf.Tensor], Any]  # observations to a distribution

@@ -7,9 +7,9 @@ added once.
 """
 from typing import Callable, NamedTuple, Optional, Tuple
 
+import gin
 import tensorflow as tf
 
-import gin
 from drvf_tf.losses import noise, ood_actions, q_values, terms
 
 ObservationAndAction = Tuple[tf.Tensor, tf.Tensor]

@@ -1,9 +1,9 @@
 """Terms of the critic's and the actor's objectives, each before weighting."""
 from typing import Sequence
 
+import gin
 import tensorflow as tf
 
-import gin
 from drvf_tf.losses import q_values
 
 

@@ -2,12 +2,11 @@
 import math
 from typing import Optional, Sequence
 
+import gin
 import tensorflow as tf
 from tf_agents.agents.sac import tanh_normal_projection_network as tanh_normal
 from tf_agents.networks import network, sequential
 from tf_agents.typing import types
-
-import gin
 
 
 class _TanhNormalHead(tanh_normal.TanhNormalProjectionNetwork):

@@ -1,11 +1,11 @@
 """The critic: M members in one TF-Agents network, with a head to choose."""
 from typing import Callable, List, Optional, Sequence, Tuple
 
+import gin
 import tensorflow as tf
 from tf_agents.networks import network
 from tf_agents.typing import types
 
-import gin
 from drvf_tf.losses import q_values, statistics
 from drvf_tf.networks import ensemble_layers, heads
 

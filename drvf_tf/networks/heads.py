@@ -7,10 +7,10 @@ import functools
 import math
 from typing import Optional
 
+import gin
 import tensorflow as tf
 import tensorflow_probability as tfp
 
-import gin
 from drvf_tf.losses import q_values
 
 tfd = tfp.distributions

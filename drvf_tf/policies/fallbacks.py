@@ -1,10 +1,10 @@
 """What to do where the data do not support the policy's action."""
 from typing import Sequence, Union
 
+import gin
 import numpy as np
 import tensorflow as tf
 
-import gin
 from drvf_tf import user_errors
 from drvf_tf.data import offline_dataset
 

@@ -3,11 +3,11 @@ import json
 import pathlib
 from typing import Any, Dict, NamedTuple, Sequence, Tuple
 
+import gin
 import tensorflow as tf
 from tf_agents.specs import tensor_spec
 from tf_agents.train.utils import train_utils
 
-import gin
 from drvf_tf import user_errors
 from drvf_tf.data import offline_dataset
 from drvf_tf.train import configuration, errors, runtime

@@ -9,6 +9,7 @@ import typing
 from typing import Any, Callable, Dict, List
 
 import gin
+
 from drvf_tf import user_errors
 
 _WORDS = {int: 'a whole number', float: 'a number', bool: 'True or False',

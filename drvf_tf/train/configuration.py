@@ -5,10 +5,10 @@ import pkgutil
 import re
 from typing import List, Sequence
 
+import gin
 from absl import logging
 
 import drvf_tf
-import gin
 from drvf_tf import user_errors
 from drvf_tf.train import binding_checks
 

@@ -1,9 +1,9 @@
 """Evaluation of the greedy policy while training goes on."""
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
+import gin
 import numpy as np
 
-import gin
 from drvf_tf.train import numpy_actor, rollouts
 
 Row = Dict[str, Any]

@@ -2,9 +2,9 @@
 import math
 from typing import Mapping, Optional
 
+import gin
 from absl import logging
 
-import gin
 from drvf_tf.train import errors
 
 

@@ -1,9 +1,8 @@
 """What a run runs on: threads, precision, and the distribution strategy."""
 from typing import Optional
 
-import tensorflow as tf
-
 import gin
+import tensorflow as tf
 
 _PRECISIONS = ('float32', 'mixed_bfloat16')
 

@@ -5,9 +5,8 @@ It is sent to worker processes by pickle, and makes its simulator there.
 """
 from typing import Any, Callable, NamedTuple, Optional
 
-import numpy as np
-
 import gin
+import numpy as np
 
 
 class Episode(NamedTuple):

@@ -3,11 +3,11 @@ import contextlib
 import pathlib
 from typing import Any, Callable, Dict, NamedTuple, Optional
 
+import gin
 import tensorflow as tf
 from tf_agents.specs import tensor_spec
 from tf_agents.train.utils import train_utils
 
-import gin
 from drvf_tf.data import sampling
 from drvf_tf.train import (
   bookkeeping,

@@ -1,9 +1,9 @@
 """Many train steps in one call of the graph."""
 from typing import Any, Callable, Dict
 
+import gin
 import tensorflow as tf
 
-import gin
 from drvf_tf.train import errors
 
 

@@ -1,11 +1,11 @@
 """Files, names and the errors a user can make."""
 import pathlib
 
+import gin
 import h5py
 import numpy as np
 import pytest
 
-import gin
 from drvf_tf import data, user_errors
 from drvf_tf.data import embedded, files, loading, validation
 from drvf_tf.envs import d4rl_tasks

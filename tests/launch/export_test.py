@@ -6,13 +6,13 @@ import re
 import subprocess
 import sys
 
+import gin
 import numpy as np
 import pytest
 import tensorflow as tf
 from tf_agents.drivers import py_driver
 from tf_agents.policies import py_tf_eager_policy
 
-import gin
 from drvf_tf import envs, user_errors
 from drvf_tf.policies import checking, from_run
 from drvf_tf.train import checkpoints, configuration, run_folder

@@ -1,7 +1,7 @@
 """gin's errors, as a person reads them."""
+import gin
 import pytest
 
-import gin
 from drvf_tf import user_errors
 from drvf_tf.train import configuration, errors
 

@@ -4,11 +4,11 @@ import os
 import signal
 import time
 
+import gin
 import numpy as np
 import pytest
 import tensorflow as tf
 
-import gin
 from drvf_tf import user_errors
 from drvf_tf.train import (
   configuration,

@@ -1,6 +1,8 @@
-"""CPU time of a train step, beside the naive form and TF-Agents' SAC.
+"""What things cost: a train step, a served answer, an environment's step.
 
   python launch/benchmark.py --samples=5 --ood_actions=10 --batch=256
+  python launch/benchmark.py --suite=latency
+  python launch/benchmark.py --suite=envs
   python launch/benchmark.py --suite=latency
 """
 import os
@@ -21,8 +23,9 @@ _CANDIDATES = {
 
 FLAGS = flags.FLAGS
 flags.DEFINE_enum(
-    'suite', 'step', ['step', 'latency'],
-    'step: a train step; latency: a served answer beside the bare actor.')
+    'suite', 'step', ['step', 'latency', 'envs'],
+    "step: a train step, beside the naive form and TF-Agents' SAC; latency: a "
+    "served answer beside the bare actor; envs: our tasks beside gymnasium's.")
 flags.DEFINE_multi_enum(
     'candidate', list(_CANDIDATES), list(_CANDIDATES),
     'What to time; the first is what the others are compared with.')
@@ -56,17 +59,13 @@ def _latency(sizes: step_cost.Sizes) -> None:
   print(latency.table(latency.measure(step_cost.agent(sizes))))
 
 
-def main(argv):
-  """Builds the candidates, times them in turns, prints the table."""
-  if argv[1:]:
-    raise user_errors.UserError(f'unknown argument {argv[1]!r}.')
-  tf.config.threading.set_intra_op_parallelism_threads(FLAGS.threads)
-  tf.config.threading.set_inter_op_parallelism_threads(FLAGS.threads)
-  if FLAGS.threads == 1 and hasattr(os, 'sched_setaffinity'):
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-  if FLAGS.suite == 'latency':
-    _latency(_sizes(FLAGS.samples[0], FLAGS.layer_norm[0] == 'on'))
-    return
+def _envs(sizes: step_cost.Sizes) -> None:
+  del sizes
+  from drvf_tf.envs import benchmark
+  benchmark.run()
+
+
+def _step(sizes: step_cost.Sizes) -> None:
   candidates = []
   for samples in FLAGS.samples:
     for norm in FLAGS.layer_norm:
@@ -82,6 +81,20 @@ def main(argv):
   print(f'{sizes}, {FLAGS.threads} thread(s), {FLAGS.rounds} rounds')
   seconds = step_cost.interleave(candidates, FLAGS.rounds)
   print(step_cost.table(candidates, seconds))
+
+
+_SUITES = {'step': _step, 'latency': _latency, 'envs': _envs}
+
+
+def main(argv):
+  """Runs the suite."""
+  if argv[1:]:
+    raise user_errors.UserError(f'unknown argument {argv[1]!r}.')
+  tf.config.threading.set_intra_op_parallelism_threads(FLAGS.threads)
+  tf.config.threading.set_inter_op_parallelism_threads(FLAGS.threads)
+  if FLAGS.threads == 1 and hasattr(os, 'sched_setaffinity'):
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+  _SUITES[FLAGS.suite](_sizes(FLAGS.samples[0], FLAGS.layer_norm[0] == 'on'))
 
 
 if __name__ == '__main__':

@@ -1,6 +1,5 @@
 """From an agent to a SavedModel that any TensorFlow process can call."""
 import datetime
-import importlib.metadata
 import json
 import os
 import pathlib
@@ -12,7 +11,7 @@ import tensorflow as tf
 from absl import logging
 from tf_agents.policies import policy_saver
 
-from drvf_tf import user_errors
+from drvf_tf import user_errors, versions
 from drvf_tf.data import offline_dataset
 from drvf_tf.policies import fallbacks, gated_policy, support
 from drvf_tf.policies import uncertainty_policy as uncertainty_lib
@@ -21,8 +20,6 @@ from drvf_tf.policies import uncertainty_policy as uncertainty_lib
 FORMAT = 1
 FACTS = 'export.json'
 CONFIG = 'config.gin'
-_PACKAGES = ('drvf_tf', 'tensorflow', 'tensorflow-cpu', 'tf-agents',
-             'tensorflow-probability', 'numpy')
 
 
 def export_policy(
@@ -74,7 +71,7 @@ def export_policy(
       'lcb_alpha': inner.lcb_alpha,
       'support': found,
       'fallback': type(fallback).__name__ if fallback else None,
-      'versions': _versions(),
+      'versions': versions.installed(),
       **(facts or {}),
   }
   _write(policy, agent.train_step_counter, folder,
@@ -163,13 +160,3 @@ def _rows(dataset: offline_dataset.OfflineDataset,
   if dataset.held_out is not None:
     return dataset.held_out, 'held out: episodes set aside before training'
   return dataset, 'training rows: none were held out'
-
-
-def _versions() -> Dict[str, str]:
-  versions = {}
-  for package in _PACKAGES:
-    try:
-      versions[package] = importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-      continue
-  return versions

@@ -2,7 +2,6 @@
 import datetime
 import difflib
 import fcntl
-import importlib.metadata
 import json
 import os
 import pathlib
@@ -11,11 +10,7 @@ import subprocess
 import sys
 from typing import IO, Any, Dict, List, Optional
 
-from drvf_tf import user_errors
-
-_PACKAGES = ('drvf_tf', 'tensorflow-cpu', 'tensorflow', 'tf-agents',
-             'tensorflow-probability', 'numpy', 'mujoco', 'd4rl', 'gym',
-             'gin-config')
+from drvf_tf import user_errors, versions
 
 
 class RunFolder:
@@ -135,20 +130,11 @@ def _surroundings() -> Dict[str, Any]:
       'command': sys.argv,
       'git_commit': _git_commit(),
       'python': platform.python_version(),
-      'versions': _versions(),
+      'versions': versions.installed(),
       'machine': {'system': platform.platform(), 'cpu': platform.machine(),
                   'cores': os.cpu_count()},
   }
 
-
-def _versions() -> Dict[str, str]:
-  versions = {}
-  for package in _PACKAGES:
-    try:
-      versions[package] = importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-      continue
-  return versions
 
 
 def _git_commit() -> Optional[str]:

@@ -13,8 +13,8 @@ class Interrupts:
 
   @property
   def exit_code(self) -> int:
-    """130 after SIGINT, 143 after SIGTERM."""
-    return 128 + (self.received or 0)
+    """130 after SIGINT, 143 after SIGTERM, here or in another process."""
+    return 128 + (self.received or signal.SIGTERM)
 
   def __enter__(self) -> 'Interrupts':
     if threading.current_thread() is threading.main_thread():

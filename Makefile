@@ -10,10 +10,10 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 .PHONY: quickstart test test-slow lint install clean
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -q -m "not slow" tests
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" tests
 
 test-slow: $(VENV)/.test
-	$(BIN)/python -m pytest -q tests
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check drvf_tf launch tests setup.py

@@ -7,6 +7,10 @@ os.environ.setdefault('CUDA_VISIBLE_DEVICES', '-1')
 import pytest  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
+# Networks in tests are small: more threads only get in each other's way.
+tf.config.threading.set_intra_op_parallelism_threads(1)
+tf.config.threading.set_inter_op_parallelism_threads(1)
+
 # Two logical CPUs, so that distribution strategies have replicas to run on.
 tf.config.set_logical_device_configuration(
     tf.config.list_physical_devices('CPU')[0],

@@ -240,7 +240,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     asked = {part: pair for part, pair in pairs.items() if pair is not None}
     sets = [(time_steps.observation, actions), *asked.values()]
     q_data, *q_asked = self.critic_network.evaluate(
-        sets, self._num_samples, [draws.seed() for _ in sets])
+        sets, self._num_samples, draws.seed())
     q_pairs = dict(zip(asked, q_asked))
 
     td = self._average(terms.bellman_error(q_data.samples, targets), weights)

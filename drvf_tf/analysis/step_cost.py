@@ -95,9 +95,11 @@ class _NaiveCritic(ensemble_critic_network.EnsembleCriticNetwork):
     samples = tf.concat([q.samples for q in draws], axis=-1)
     return draws[0]._replace(samples=samples), network_state
 
-  def evaluate(self, sets, num_samples, seeds):
-    return [self(inputs, num_samples=num_samples, seed=seed)[0]
-            for inputs, seed in zip(sets, seeds)]
+  def evaluate(self, sets, num_samples, seed=None):
+    if len(sets) == 1:
+      return super().evaluate(sets, num_samples, seed)
+    return [self(inputs, num_samples=num_samples, seed=seed + i)[0]
+            for i, inputs in enumerate(sets)]
 
 
 def _specs(sizes: Sizes) -> Tuple[ts.TimeStep, types.BoundedTensorSpec]:

@@ -45,14 +45,20 @@ class Draws:
 
   def _rows(self, generate: Callable[..., tf.Tensor],
             shape: Sequence) -> tf.Tensor:
-    context = tf.distribute.get_replica_context()
-    replicas = context.num_replicas_in_sync if context else 1
+    replicas = num_replicas()
     if replicas == 1:
       return generate(shape, self.seed())
     rows = shape[-2]
     values = generate([*shape[:-2], replicas * rows, shape[-1]], self.seed())
+    context = tf.distribute.get_replica_context()
     first = context.replica_id_in_sync_group * rows
     return values[..., first:first + rows, :]
+
+
+def num_replicas() -> int:
+  """How many replicas share the global batch."""
+  context = tf.distribute.get_replica_context()
+  return context.num_replicas_in_sync if context else 1
 
 
 def sample_actions(distribution: tfp.distributions.Distribution,

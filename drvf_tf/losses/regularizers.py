@@ -122,12 +122,23 @@ class Repulsion(Regularizer):
   def pairs(self, context: Context,
             draws: noise.Draws) -> Optional[ObservationAndAction]:
     """K actions at each state, rows ordered action by action: `[K·B, ·]`."""
-    observations = context.observations[:self._batch_size]
+    observations, actions = self._states(context)
     actions = self._source(
-        context.policy, observations, context.actions[:self._batch_size],
-        context.action_spec, self._num_actions, draws)  # [K, B, act]
+        context.policy, observations, actions, context.action_spec,
+        self._num_actions, draws)  # [K, B, act]
     return (tf.tile(observations, [self._num_actions, 1]),
             tf.reshape(actions, [-1, actions.shape[-1]]))
+
+  def _states(self, context: Context) -> ObservationAndAction:
+    """The states to use: evenly spaced rows, alike on one replica and many."""
+    observations, actions = context.observations, context.actions
+    if self._batch_size is None:
+      return observations, actions
+    replicas = noise.num_replicas()
+    stride = tf.shape(actions)[0] * replicas // self._batch_size
+    rows = slice(None, None, tf.maximum(stride, 1))
+    count = -(-self._batch_size // replicas)
+    return observations[rows][:count], actions[rows][:count]
 
   def loss(self, context: Context,
            q: Optional[q_values.QValues]) -> Tuple[tf.Tensor, tf.Tensor]:

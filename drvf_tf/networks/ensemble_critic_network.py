@@ -75,37 +75,41 @@ class EnsembleCriticNetwork(network.Network):
 
   def features(self, inputs: ObservationAndAction) -> tf.Tensor:
     """ψ(s, a) of every member, `[M, B, d]`."""
-    return tf.stack(self._members(inputs))
-
-  def _members(self, inputs: ObservationAndAction) -> ensemble_layers.Members:
-    """ψ(s, a) as a list over members, `[B, d]` each."""
     rows = tf.concat(inputs, axis=-1)  # [B, obs + act]
     members = [rows] * self._num_members
     for layer in self._hidden:
       members = layer(members)
-    return [tf.cast(member, tf.float32) for member in members]
+    return tf.cast(tf.stack(members), tf.float32)
 
   def evaluate(self,
                sets: Sequence[ObservationAndAction],
                num_samples: int,
-               seeds: Sequence[Optional[tf.Tensor]]) -> List[q_values.QValues]:
-    """Q at several sets of pairs: one trunk pass, own draws for each set.
+               seed: Optional[tf.Tensor] = None) -> List[q_values.QValues]:
+    """Q at several sets of pairs: one pass, own draws for each set.
+
+    All draws multiply all rows, and each set takes its own: what the head's
+    product costs does not grow with its columns, but to take ψ apart for one
+    product each, and its gradient together again, would copy it twice.
 
     Args:
       sets: (observations `[B_i, obs]`, actions `[B_i, act]`) each.
       num_samples: n, draws per member.
-      seeds: One stateless seed for each set.
+      seed: Stateless seed of the draws; None draws afresh.
 
     Returns:
       One `QValues` for each set.
     """
-    sizes = [tf.shape(actions)[0] for _, actions in sets]
-    members = self._members(tuple(
+    features = self.features(tuple(
         tf.concat(parts, axis=0) for parts in zip(*sets)))
-    # Taken apart by rows before stacking: a split of rows costs no copy.
-    parts = zip(*(tf.split(member, sizes) for member in members))
-    return [self._head(tf.stack(part), num_samples=num_samples, seed=seed)
-            for part, seed in zip(parts, seeds)]
+    samples = self._head.sample(features, num_samples * len(sets), seed)
+    values, first = [], 0
+    for i, (_, actions) in enumerate(sets):
+      last = first + tf.shape(actions)[0]
+      own = samples[:, first:last, i * num_samples:(i + 1) * num_samples]
+      moments = self._head.moments(features[:, first:last])
+      values.append(q_values.QValues(own, *moments))
+      first = last
+    return values
 
   def call(self,
            inputs: ObservationAndAction,
@@ -129,8 +133,7 @@ class EnsembleCriticNetwork(network.Network):
       (`QValues`, network_state).
     """
     del step_type, training
-    q = self._head(self.features(inputs), num_samples=num_samples, seed=seed)
-    return q, network_state
+    return self.evaluate([inputs], num_samples, seed)[0], network_state
 
   def kl_divergence(self) -> tf.Tensor:
     """KL of each member's posterior from the prior, `[M]`."""

@@ -5,13 +5,11 @@ has d weights and a bias, which is the weight of a constant feature 1.
 """
 import functools
 import math
-from typing import Optional
+from typing import Optional, Tuple
 
 import gin
 import tensorflow as tf
 import tensorflow_probability as tfp
-
-from drvf_tf.losses import q_values
 
 tfd = tfp.distributions
 
@@ -48,7 +46,7 @@ class BayesianHead(tf.keras.layers.Layer):
     self._num_members = num_members
     self._initial_rho = math.log(math.expm1(initial_std))
     self._mean_range = mean_range
-    # What `_draw` reads: set by `_sample` right before a stock layer runs,
+    # What `_draw` reads: set by `sample` right before a stock layer runs,
     # since the layer's own call takes features only.
     self._num_samples, self._draw_seed = 1, None
     self._weights = self._stock_layer('weights', seed)
@@ -87,20 +85,10 @@ class BayesianHead(tf.keras.layers.Layer):
     draws = posterior.sample(self._num_samples, seed=self._draw_seed)
     return tf.transpose(draws[..., 0], [1, 2, 0])  # [n, M, d] -> [M, d, n]
 
-  def _sample(self, features, num_samples, seed):
-    """n draws of ψᵀw + b from the two stock layers, `[M, B, n]`."""
-    seeds = (None, None)
-    if seed is not None:
-      seeds = tf.unstack(tf.random.experimental.stateless_split(seed, 2))
-    self._num_samples, self._draw_seed = num_samples, seeds[0]
-    samples = self._weights(features)
-    self._draw_seed = seeds[1]
-    return samples + self._bias(tf.ones([self._num_members, 1, 1]))
-
-  def call(self,
-           features: tf.Tensor,
-           num_samples: int = 1,
-           seed: Optional[tf.Tensor] = None) -> q_values.QValues:
+  def sample(self,
+             features: tf.Tensor,
+             num_samples: int = 1,
+             seed: Optional[tf.Tensor] = None) -> tf.Tensor:
     """Draws n weight vectors per member, shared by all rows.
 
     Args:
@@ -109,14 +97,23 @@ class BayesianHead(tf.keras.layers.Layer):
       seed: Stateless seed of the draws, int32 `[2]`; None draws afresh.
 
     Returns:
-      `QValues`.
+      ψᵀw + b from the two stock layers, `[M, B, n]`.
     """
-    samples = self._sample(features, num_samples, seed)
+    seeds = (None, None)
+    if seed is not None:
+      seeds = tf.unstack(tf.random.experimental.stateless_split(seed, 2))
+    self._num_samples, self._draw_seed = num_samples, seeds[0]
+    samples = self._weights(features)
+    self._draw_seed = seeds[1]
+    return samples + self._bias(tf.ones([self._num_members, 1, 1]))
+
+  def moments(self, features: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+    """Closed-form mean and variance of ψᵀw + b, `[M, B]` each."""
     weights, bias = self._posteriors()
     mean = tf.matmul(features, weights.mean()) + bias.mean()
     variance = tf.matmul(tf.square(features), weights.variance())
     variance += bias.variance()
-    return q_values.QValues(samples, mean[..., 0], variance[..., 0])
+    return mean[..., 0], variance[..., 0]
 
   def kl_divergence(self) -> tf.Tensor:
     """KL(q(w_j) || N(0, I)) per member, `[M]`, from the layers' own losses.
@@ -126,7 +123,7 @@ class BayesianHead(tf.keras.layers.Layer):
     """
     size = self._posteriors()[0].event_shape[0]
     no_rows = tf.zeros([self._num_members, 0, size])
-    self._sample(no_rows, num_samples=1, seed=tf.zeros([2], tf.int32))
+    self.sample(no_rows, seed=tf.zeros([2], tf.int32))
     return self._weights.losses[-1] + self._bias.losses[-1]
 
   def posterior_std(self) -> tf.Tensor:
@@ -165,15 +162,21 @@ class PointHead(tf.keras.layers.Layer):
         initializer=uniform(seed=None if seed is None else ~seed))
     super().build(input_shape)
 
-  def call(self,
-           features: tf.Tensor,
-           num_samples: int = 1,
-           seed: Optional[tf.Tensor] = None) -> q_values.QValues:
-    """Gives Q of every member; there is nothing to draw."""
-    del num_samples, seed
-    samples = tf.matmul(features, self.kernel) + self.bias  # [M, B, 1]
-    mean = samples[..., 0]
-    return q_values.QValues(samples, mean, tf.zeros_like(mean))
+  def sample(self,
+             features: tf.Tensor,
+             num_samples: int = 1,
+             seed: Optional[tf.Tensor] = None) -> tf.Tensor:
+    """Q of every member, `[M, B, n]`: there is nothing to draw."""
+    del seed
+    if not self.built:
+      self.build(features.shape)
+    q = tf.matmul(features, self.kernel) + self.bias  # [M, B, 1]
+    return tf.repeat(q, num_samples, axis=-1)
+
+  def moments(self, features: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+    """Q of every member, and variance 0, `[M, B]` each."""
+    mean = self.sample(features)[..., 0]
+    return mean, tf.zeros_like(mean)
 
   def kl_divergence(self) -> tf.Tensor:
     """Zero: there is no posterior."""

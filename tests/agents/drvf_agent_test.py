@@ -84,11 +84,12 @@ def test_target_and_online_share_no_variable():
               & {id(v) for v in agent.target_critic_network.variables})
 
 
-def test_two_replicas_equal_one_on_the_same_global_batch():
-  one = fakes.drvf()
+@pytest.mark.parametrize('ood_batch_size', [None, 4])
+def test_two_replicas_equal_one_on_the_same_global_batch(ood_batch_size):
+  one = fakes.drvf(ood_batch_size=ood_batch_size)
   strategy = tf.distribute.MirroredStrategy(['CPU:0', 'CPU:1'])
   with strategy.scope():
-    two = fakes.drvf()
+    two = fakes.drvf(ood_batch_size=ood_batch_size)
 
   @tf.function
   def train(batch):

@@ -52,7 +52,8 @@ def _td(target_0, target_1):
 def _make_agent(monkeypatch):
   def plus_minus(self, posterior):
     mean, std = posterior.mean(), posterior.stddev()
-    return tf.concat([mean + std, mean - std], axis=-1)  # [M, d, 2]
+    pair = tf.concat([mean + std, mean - std], axis=-1)  # [M, d, 2]
+    return tf.tile(pair, [1, 1, self._num_samples // 2])
 
   monkeypatch.setattr(heads.BayesianHead, '_draw', plus_minus)
   monkeypatch.setattr(noise.Draws, 'normal',

@@ -96,6 +96,21 @@ def test_trunk_runs_once_however_many_draws(monkeypatch):
   assert calls == ['hidden_0', 'hidden_1']
 
 
+def test_sets_are_evaluated_together_with_draws_of_their_own():
+  critic = _critic()
+  first, second = _inputs(6), _inputs(4)
+  q_first, q_second = critic.evaluate(
+      [first, second], num_samples=3, seed=tf.constant([0, 1]))
+  assert q_first.samples.shape == [3, 6, 3]
+  assert q_second.samples.shape == [3, 4, 3]
+  for q, inputs in ((q_first, first), (q_second, second)):
+    alone, _ = critic(inputs)
+    np.testing.assert_allclose(q.mean, alone.mean, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(q.variance, alone.variance, rtol=1e-5)
+  # The first four rows are the same pairs, the draws are others.
+  assert not np.allclose(q_first.samples[:, :4], q_second.samples)
+
+
 def test_one_draw_is_one_function_shared_by_the_rows():
   critic = _critic(hidden_units=(), layer_norm=False)
   observation = tf.ones([4, 3]) * tf.constant([[0.], [1.], [2.], [3.]])
@@ -225,7 +240,7 @@ def _train_head(features, steps=1500):
   head = heads.BayesianHead(1, seed=0)
   psi = tf.constant(features[np.newaxis], tf.float32)
   targets = tf.constant(features.sum(axis=1)[np.newaxis], tf.float32)
-  head(psi)
+  head.sample(psi)
   optimizer = tf.keras.optimizers.legacy.Adam(
       tf.keras.optimizers.schedules.CosineDecay(0.05, steps))
 
@@ -233,9 +248,9 @@ def _train_head(features, steps=1500):
   def train():
     for step in tf.range(steps):
       with tf.GradientTape() as tape:
-        q = head(psi, num_samples=64, seed=tf.stack([step, 0]))
+        samples = head.sample(psi, num_samples=64, seed=tf.stack([step, 0]))
         # −log-likelihood with unit noise is N/2 times the mean square.
-        loss = tf.reduce_mean(terms.bellman_error(q.samples, targets))
+        loss = tf.reduce_mean(terms.bellman_error(samples, targets))
         loss += 2.0 / rows * tf.reduce_sum(head.kl_divergence())
       gradients = tape.gradient(loss, head.trainable_variables)
       optimizer.apply_gradients(zip(gradients, head.trainable_variables))
@@ -251,11 +266,11 @@ def _precision(features):
 
 def _penalties(head, queries, features):
   """(variational std, exact Γ of Eq. (11)) at the queries."""
-  q = head(tf.constant(queries[np.newaxis], tf.float32))
+  _, variance = head.moments(tf.constant(queries[np.newaxis], tf.float32))
   exact = statistics.exact_lcb_penalty(
       tf.constant(_with_constant(queries)),
       tf.constant(_with_constant(features)))
-  return np.sqrt(q.variance[0]), exact.numpy()
+  return np.sqrt(variance[0]), exact.numpy()
 
 
 def test_theorem_1_on_orthogonal_features():

@@ -106,6 +106,17 @@ def test_eq_16_with_independent_targets(make_agent, backup, targets):
   assert extra['repulsion'] == pytest.approx(PER_MEMBER, rel=1e-5)
   assert extra['critic_loss'] == pytest.approx(
       2.0 * (td + KL) - 0.5 * PER_MEMBER, rel=1e-5)
+  # The actor still looks at the minimum over all members.
+  assert extra['actor_loss'] == pytest.approx(LOG_PI + 1.5, rel=1e-5)
+
+
+def test_eq_14_is_of_the_target_network(make_agent):
+  agent = make_agent()
+  bias = agent.target_critic_network.variables[2]
+  bias.assign_add(tf.ones_like(bias))
+  target = SHARED_TARGET + 0.9
+  assert _terms(agent)['td_loss'] == pytest.approx(
+      _td(target, target), rel=1e-5)
 
 
 def test_eq_16_slope(make_agent):

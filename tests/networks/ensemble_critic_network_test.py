@@ -98,7 +98,8 @@ def test_trunk_runs_once_however_many_draws(monkeypatch):
 
 def test_sets_are_evaluated_together_with_draws_of_their_own():
   critic = _critic()
-  first, second = _inputs(6), _inputs(4)
+  first = _inputs(6)
+  second = tuple(part[:4] for part in first)
   q_first, q_second = critic.evaluate(
       [first, second], num_samples=3, seed=tf.constant([0, 1]))
   assert q_first.samples.shape == [3, 6, 3]

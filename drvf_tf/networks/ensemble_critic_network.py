@@ -48,18 +48,20 @@ class EnsembleCriticNetwork(network.Network):
       raise ValueError(f'l2 must not be negative, not {l2}.')
     super().__init__(input_tensor_spec, state_spec=(), name=name)
     self._num_members = num_members
-    self._hidden = []
+    self._hidden: List[tf.keras.layers.Layer] = []
+    self._norm = None  # of the last hidden layer, folded into what follows
     for i, units in enumerate(hidden_units):
       layer_seed = None if seed is None else seed + i
-      relu = norm_before_activation and layer_norm
+      after = layer_norm and norm_before_activation
       self._hidden.append(ensemble_layers.EnsembleDense(
-          num_members, units, activation=None if relu else 'relu', l2=l2,
-          seed=layer_seed, name=f'hidden_{i}'))
+          num_members, units, activation=None if after else 'relu', l2=l2,
+          norm=self._norm, seed=layer_seed, name=f'hidden_{i}'))
       if layer_norm:
-        self._hidden.append(ensemble_layers.EnsembleLayerNorm(
-            num_members, name=f'norm_{i}'))
-      if relu:
-        self._hidden.append(_EnsembleRelu())
+        norm = ensemble_layers.EnsembleLayerNorm(num_members, name=f'norm_{i}')
+        if after:
+          self._hidden += [norm, _EnsembleRelu()]
+        else:
+          self._norm = norm
     self._head = head(
         num_members, seed=None if seed is None else seed + len(hidden_units))
 
@@ -75,11 +77,22 @@ class EnsembleCriticNetwork(network.Network):
 
   def features(self, inputs: ObservationAndAction) -> tf.Tensor:
     """ψ(s, a) of every member, `[M, B, d]`."""
+    return tf.stack(self._features(self._trunk(inputs)))
+
+  def _trunk(self, inputs: ObservationAndAction) -> ensemble_layers.Members:
+    """The hidden layers, before the last one's normalisation."""
     rows = tf.concat(inputs, axis=-1)  # [B, obs + act]
     members = [rows] * self._num_members
     for layer in self._hidden:
       members = layer(members)
-    return tf.cast(tf.stack(members), tf.float32)
+    return [tf.cast(member, tf.float32) for member in members]
+
+  def _features(
+      self, hidden: ensemble_layers.Members) -> ensemble_layers.Members:
+    """ψ of what `_trunk` gives."""
+    if self._norm is None:
+      return hidden
+    return [tf.cast(rows, tf.float32) for rows in self._norm(hidden)]
 
   def evaluate(self,
                sets: Sequence[ObservationAndAction],
@@ -99,15 +112,18 @@ class EnsembleCriticNetwork(network.Network):
     Returns:
       One `QValues` for each set.
     """
-    features = self.features(tuple(
+    hidden = self._trunk(tuple(
         tf.concat(parts, axis=0) for parts in zip(*sets)))
-    samples = self._head.sample(features, num_samples * len(sets), seed)
+    scaled, fold = hidden, None
+    if self._norm is not None:
+      scaled, fold = self._norm.scaled(hidden), self._norm.fold
+    samples = self._head.sample(scaled, num_samples * len(sets), seed, fold)
     values, first = [], 0
     for i, (_, actions) in enumerate(sets):
       last = first + tf.shape(actions)[0]
       own = samples[:, first:last, i * num_samples:(i + 1) * num_samples]
-      moments = self._head.moments(features[:, first:last])
-      values.append(q_values.QValues(own, *moments))
+      features = self._features([rows[first:last] for rows in hidden])
+      values.append(q_values.QValues(own, *self._head.moments(features)))
       first = last
     return values
 

@@ -187,20 +187,61 @@ def test_weight_decay_is_half_lambda_times_the_hidden_kernels():
       assert gradient is None
 
 
-def test_layer_norm_and_its_gradient_equal_kerass():
-  rng = np.random.default_rng(0)
-  x = tf.constant(rng.normal(2.0, 3.0, size=[5, 7]), tf.float32)
-  direction = tf.constant(rng.normal(size=[5, 7]), tf.float32)
+def _keras_and_our_norm(width=7):
+  """(Keras' layer, ours) with the same affine parameters."""
+  rng = np.random.default_rng(1)
+  affine = rng.normal(size=[2, width]).astype(np.float32)
   keras_layer = tf.keras.layers.LayerNormalization(epsilon=1e-5)
-  results = []
-  for layer in (lambda x: ensemble_layers.normalize(x, 1e-5), keras_layer):
-    with tf.GradientTape() as tape:
-      tape.watch(x)
-      y = layer(x)
-      value = tf.reduce_sum(y * direction)
-    results.append((y, tape.gradient(value, x)))
-  for ours, keras_ones in zip(*results):
-    np.testing.assert_allclose(ours, keras_ones, rtol=1e-4, atol=1e-5)
+  ours = ensemble_layers.EnsembleLayerNorm(1)
+  for layer, x in ((keras_layer, tf.zeros([1, width])),
+                   (ours, [tf.zeros([1, width])])):
+    layer(x)
+    layer.set_weights(affine if layer is keras_layer else affine[:, None])
+  return keras_layer, ours
+
+
+def _rows(seed=0):
+  rng = np.random.default_rng(seed)
+  return tf.constant(rng.normal(2.0, 3.0, size=[5, 7]), tf.float32)
+
+
+@pytest.mark.parametrize('form', ['explicit', 'folded'])
+def test_layer_norm_and_its_gradients_equal_kerass(form):
+  keras_layer, ours = _keras_and_our_norm()
+  kernel = tf.constant(_rows(3).numpy().T)  # [7, 5]
+
+  def our_product(x):
+    if form == 'explicit':
+      return tf.matmul(ours([x])[0], kernel)
+    folded, offset = ours.fold(kernel[tf.newaxis])
+    return tf.matmul(ours.scaled([x])[0], folded[0]) + offset[0]
+
+  def keras_product(x):
+    return tf.matmul(keras_layer(x), kernel)
+
+  x, results = _rows(), []
+  for function, layer in ((keras_product, keras_layer), (our_product, ours)):
+    with tf.GradientTape() as outer:
+      outer.watch(x)
+      with tf.GradientTape() as inner:
+        inner.watch(x)
+        y = function(x)
+        value = tf.reduce_sum(tf.sin(y))
+      slope = inner.gradient(value, x)
+      roughness = tf.reduce_sum(slope**2)
+    variables = layer.trainable_variables
+    second = outer.gradient(roughness, [x, *variables])
+    results.append([y, slope, *(tf.squeeze(g) for g in second)])
+  for keras_ones, our_ones in zip(*results):
+    np.testing.assert_allclose(our_ones, keras_ones, rtol=2e-3, atol=2e-4)
+
+
+def test_a_normalised_dense_layer_is_dense_after_norm():
+  _, norm = _keras_and_our_norm()
+  dense = ensemble_layers.EnsembleDense(1, 3, norm=norm, seed=0)
+  x = [_rows()]
+  expected = tf.matmul(norm(x)[0], dense(x) and dense.kernel[0]) + 0.1
+  np.testing.assert_allclose(dense(x)[0], expected, rtol=1e-4, atol=1e-5)
 
 
 def _parameters(observation_size, action_size, num_members, head):
@@ -239,7 +280,7 @@ def _train_head(features, steps=1500):
   """Minimises the ELBO of Eq. (10) on fixed features, bias included."""
   rows = len(features)
   head = heads.BayesianHead(1, seed=0)
-  psi = tf.constant(features[np.newaxis], tf.float32)
+  psi = [tf.constant(features, tf.float32)]
   targets = tf.constant(features.sum(axis=1)[np.newaxis], tf.float32)
   head.sample(psi)
   optimizer = tf.keras.optimizers.legacy.Adam(
@@ -267,7 +308,7 @@ def _precision(features):
 
 def _penalties(head, queries, features):
   """(variational std, exact Γ of Eq. (11)) at the queries."""
-  _, variance = head.moments(tf.constant(queries[np.newaxis], tf.float32))
+  _, variance = head.moments([tf.constant(queries, tf.float32)])
   exact = statistics.exact_lcb_penalty(
       tf.constant(_with_constant(queries)),
       tf.constant(_with_constant(features)))

@@ -60,7 +60,7 @@ class DRVFAgent(ensemble_sac_agent.EnsembleSacAgent):
     if eta_q < 0:
       raise ValueError(f'eta_q must not be negative, not {eta_q}.')
     parts = (
-        regularizers.KlDivergence(eta_q, num_batches, kl_scale),
+        regularizers.KlDivergence(eta_q, kl_scale),
         regularizers.Repulsion(eta_ood, num_ood_actions, repulsion, ood_source,
                                ood_batch_size),
         regularizers.WeightDecay(),
@@ -68,5 +68,5 @@ class DRVFAgent(ensemble_sac_agent.EnsembleSacAgent):
     super().__init__(
         time_step_spec, action_spec, critic_network, actor_network,
         actor_optimizer, critic_optimizer, alpha_optimizer,
-        backup=backup, regularizers=parts, td_weight=eta_q,
+        num_batches=num_batches, backup=backup, regularizers=parts, td_weight=eta_q,
         num_samples=num_samples, **kwargs)

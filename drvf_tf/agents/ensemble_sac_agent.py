@@ -63,12 +63,14 @@ class EnsembleSacAgent(sac_agent.SacAgent):
                actor_optimizer: types.Optimizer,
                critic_optimizer: types.Optimizer,
                alpha_optimizer: types.Optimizer,
+               num_batches: float = 1.0,
                backup: Callable[..., tf.Tensor] = backups.minimum,
                actor_value: Callable[..., tf.Tensor] = backups.minimum,
                regularizers: Sequence[regularizers_lib.Regularizer] = (),
                actor_constraint: Callable[..., tf.Tensor] = (
                    constraints.unconstrained),
                td_weight: float = 1.0,
+               backup_entropy: float = 1.0,
                num_samples: int = 1,
                gamma: float = 0.99,
                target_update_tau: float = 0.005,
@@ -92,11 +94,14 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       actor_optimizer: Of the actor.
       critic_optimizer: Of the critic.
       alpha_optimizer: Of the temperature.
+      num_batches: |D| / B, batches in an epoch; regularizers may scale by it.
       backup: `QValues` at (s', a') to the value in Eq. (14).
       actor_value: `QValues` at (s, π(s)) to the value in Eq. (17).
       regularizers: What Eq. (16) adds to the Bellman error.
       actor_constraint: What is made of Eq. (17); see `losses/constraints.py`.
       td_weight: Weight of the Bellman error (η_q of DRVF).
+      backup_entropy: Share of the entropy bonus −β log π in Eq. (14); 0 where
+        a method leaves it out.
       num_samples: n, posterior draws per member.
       gamma: Discount γ.
       target_update_tau: Polyak step of the target critic.
@@ -115,6 +120,8 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     _check_action_spec(action_spec)
     if num_samples < 1:
       raise ValueError(f'num_samples must be at least 1, not {num_samples}.')
+    if num_batches <= 0:
+      raise ValueError(f'num_batches must be positive, not {num_batches}.')
     if td_weight < 0:
       raise ValueError(f'td_weight must not be negative, not {td_weight}.')
     if target_entropy is None:
@@ -146,6 +153,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     self._regularizers = tuple(regularizers)
     self._actor_constraint = actor_constraint
     self._td_weight, self._num_samples = td_weight, num_samples
+    self._backup_entropy, self._num_batches = backup_entropy, num_batches
     self._seed = seed
     self.initialize()  # the target starts as a copy of the critic
 
@@ -235,10 +243,12 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     targets = self._td_targets(next_time_steps, draws)
     context = regularizers_lib.Context(
         self.critic_network, self._policy_distribution,
-        time_steps.observation, actions, self.action_spec)
-    pairs = {part: part.pairs(context, draws) for part in self._regularizers}
+        time_steps.observation, actions, next_time_steps.observation,
+        self.action_spec, self.train_step_counter, self._num_batches, draws)
+    pairs = {part: part.pairs(context) for part in self._regularizers}
     asked = {part: pair for part, pair in pairs.items() if pair is not None}
-    sets = [(time_steps.observation, actions), *asked.values()]
+    sets = [(time_steps.observation, actions),
+            *((pair.observations, pair.actions) for pair in asked.values())]
     q_data, *q_asked = self.critic_network.evaluate(
         sets, self._num_samples, draws.seed())
     q_pairs = dict(zip(asked, q_asked))
@@ -247,7 +257,8 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     loss = self._td_weight * td
     metrics = {'td_loss': td}
     for part in self._regularizers:
-      term, value = part.loss(context, q_pairs.get(part))
+      term, value = part.loss(context, regularizers_lib.Seen(
+          q_data, pairs[part], q_pairs.get(part)))
       loss += self._average(term)
       metrics[part.name] = self._average(value)
     metrics.update(self._q_metrics('data', q_data))
@@ -269,7 +280,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     return backups.td_target(
         self._reward_scale_factor * next_time_steps.reward,
         next_time_steps.discount, self._backup(next_q), next_log_pi,
-        tf.exp(self._log_alpha), self._gamma)
+        self._backup_entropy * tf.exp(self._log_alpha), self._gamma)
 
   def _actor_pass(self, time_steps: ts.TimeStep, actions: tf.Tensor,
                   weights: Optional[tf.Tensor],

@@ -33,6 +33,12 @@ def independent_mean(q: q_values.QValues) -> tf.Tensor:
 
 
 @gin.configurable
+def independent_lcb(q: q_values.QValues, beta: float = 0.01) -> tf.Tensor:
+  """Each member its own mean less β·Std between members (PBRL): `[M, B]`."""
+  return q.mean - beta * statistics.between_std(q.mean)
+
+
+@gin.configurable
 def lcb(q: q_values.QValues, alpha: float = gin.REQUIRED) -> tf.Tensor:
   """Q¹_lcb = Q̄ − α·Std in closed form, Sec. 4.3: `[1, B]`, no draws."""
   stats = statistics.q_statistics(q.mean, q.variance)

@@ -5,14 +5,26 @@ agent evaluates them in the same pass as the data and hands the result to
 `loss`. A loss of shape `[R]` is averaged over the global batch, a scalar is
 added once.
 """
-from typing import Callable, NamedTuple, Optional, Tuple
+from typing import Any, Callable, NamedTuple, Optional, Tuple
 
 import gin
 import tensorflow as tf
 
 from drvf_tf.losses import noise, ood_actions, q_values, terms
 
-ObservationAndAction = Tuple[tf.Tensor, tf.Tensor]
+
+class Pairs(NamedTuple):
+  """State-action pairs to evaluate.
+
+  Attributes:
+    observations: `[R, obs]`.
+    actions: `[R, act]`.
+    log_pi: Log-probabilities of the actions where they came from, `[A, B]`;
+      where the regularizer wants to see them again.
+  """
+  observations: tf.Tensor
+  actions: tf.Tensor
+  log_pi: Optional[tf.Tensor] = None
 
 
 class Context(NamedTuple):
@@ -23,13 +35,34 @@ class Context(NamedTuple):
     policy: Observations to the actor's action distribution.
     observations: `[B, obs]` of the data.
     actions: `[B, act]` of the data.
+    next_observations: `[B, obs]` of the data.
     action_spec: Bounds of the actions.
+    step: The train step.
+    num_batches: |D| / B, batches in an epoch.
+    draws: Where noise comes from.
   """
-  critic: tf.keras.layers.Layer
+  critic: Any
   policy: Callable[[tf.Tensor], object]
   observations: tf.Tensor
   actions: tf.Tensor
-  action_spec: object
+  next_observations: tf.Tensor
+  action_spec: Any
+  step: tf.Tensor
+  num_batches: float
+  draws: noise.Draws
+
+
+class Seen(NamedTuple):
+  """What the critic said.
+
+  Attributes:
+    data: Q at the data.
+    pairs: What the regularizer asked for, if it did.
+    q: Q at those pairs.
+  """
+  data: q_values.QValues
+  pairs: Optional[Pairs] = None
+  q: Optional[q_values.QValues] = None
 
 
 class Regularizer:
@@ -37,21 +70,34 @@ class Regularizer:
 
   name = 'regularizer'
 
-  def pairs(self, context: Context,
-            draws: noise.Draws) -> Optional[ObservationAndAction]:
-    """(observations `[R, obs]`, actions `[R, act]`) to evaluate, or None."""
-    del context, draws
+  def pairs(self, context: Context) -> Optional[Pairs]:
+    """What to evaluate besides the data, or None."""
+    del context
     return None
 
   def loss(self, context: Context,
-           q: Optional[q_values.QValues]) -> Tuple[tf.Tensor, tf.Tensor]:
-    """(weighted loss, bare value for the metrics).
-
-    Args:
-      context: The batch and the networks.
-      q: `QValues` at `pairs`, or None.
-    """
+           seen: Seen) -> Tuple[tf.Tensor, tf.Tensor]:
+    """(weighted loss, bare value for the metrics)."""
     raise NotImplementedError
+
+
+def spaced(rows: Optional[int], *batch: tf.Tensor) -> Tuple[tf.Tensor, ...]:
+  """That many evenly spaced rows, alike on one replica and on many.
+
+  Args:
+    rows: How many of the global batch; None for all.
+    *batch: `[B, ...]` each.
+
+  Returns:
+    The rows of each.
+  """
+  if rows is None:
+    return batch
+  replicas = noise.num_replicas()
+  stride = tf.shape(batch[0])[0] * replicas // rows
+  where = slice(None, None, tf.maximum(stride, 1))
+  count = -(-rows // replicas)
+  return tuple(values[where][:count] for values in batch)
 
 
 @gin.configurable
@@ -61,28 +107,24 @@ class KlDivergence(Regularizer):
   name = 'kl'
 
   def __init__(self,
-               weight: float,
-               num_batches: float,
+               weight: float = 1.0,
                scale: Callable[[int, float], float] = terms.kl_per_batch):
     """Creates it.
 
     Args:
       weight: η_q.
-      num_batches: |D| / B, batches in an epoch.
       scale: (weights of a head, num_batches) to the KL's scale.
     """
     if weight < 0:
       raise ValueError(f'weight of the KL must not be negative, not {weight}.')
-    if num_batches <= 0:
-      raise ValueError(f'num_batches must be positive, not {num_batches}.')
-    self._weight, self._num_batches, self._scale = weight, num_batches, scale
+    self._weight, self._scale = weight, scale
 
   def loss(self, context: Context,
-           q: Optional[q_values.QValues]) -> Tuple[tf.Tensor, tf.Tensor]:
+           seen: Seen) -> Tuple[tf.Tensor, tf.Tensor]:
     """η_q · scale · Σ_j KL_j."""
-    del q
+    del seen
     num_weights = context.critic.head.posterior_std().shape[-1]
-    scale = self._scale(num_weights, self._num_batches)
+    scale = self._scale(num_weights, context.num_batches)
     kl = scale * tf.reduce_sum(context.critic.kl_divergence())
     return self._weight * kl, kl
 
@@ -94,7 +136,7 @@ class Repulsion(Regularizer):
   name = 'repulsion'
 
   def __init__(self,
-               weight: float,
+               weight: float = 1.0,
                num_actions: int = 10,
                spread: Callable[..., tf.Tensor] = terms.per_member_std,
                source: Callable[..., tf.Tensor] = ood_actions.from_policy,
@@ -119,32 +161,21 @@ class Repulsion(Regularizer):
     self._spread, self._source = spread, source
     self._batch_size = batch_size
 
-  def pairs(self, context: Context,
-            draws: noise.Draws) -> Optional[ObservationAndAction]:
+  def pairs(self, context: Context) -> Optional[Pairs]:
     """K actions at each state, rows ordered action by action: `[K·B, ·]`."""
-    observations, actions = self._states(context)
+    observations, actions = spaced(
+        self._batch_size, context.observations, context.actions)
     actions = self._source(
         context.policy, observations, actions, context.action_spec,
-        self._num_actions, draws)  # [K, B, act]
-    return (tf.tile(observations, [self._num_actions, 1]),
-            tf.reshape(actions, [-1, actions.shape[-1]]))
-
-  def _states(self, context: Context) -> ObservationAndAction:
-    """The states to use: evenly spaced rows, alike on one replica and many."""
-    observations, actions = context.observations, context.actions
-    if self._batch_size is None:
-      return observations, actions
-    replicas = noise.num_replicas()
-    stride = tf.shape(actions)[0] * replicas // self._batch_size
-    rows = slice(None, None, tf.maximum(stride, 1))
-    count = -(-self._batch_size // replicas)
-    return observations[rows][:count], actions[rows][:count]
+        self._num_actions, context.draws)  # [K, B, act]
+    return Pairs(tf.tile(observations, [self._num_actions, 1]),
+                 tf.reshape(actions, [-1, actions.shape[-1]]))
 
   def loss(self, context: Context,
-           q: Optional[q_values.QValues]) -> Tuple[tf.Tensor, tf.Tensor]:
+           seen: Seen) -> Tuple[tf.Tensor, tf.Tensor]:
     """−η_ood · Std of the Q samples."""
     del context
-    spread = self._spread(q)  # [K·B]
+    spread = self._spread(seen.q)  # [K·B]
     return -self._weight * spread, spread
 
 
@@ -155,8 +186,8 @@ class WeightDecay(Regularizer):
   name = 'decay'
 
   def loss(self, context: Context,
-           q: Optional[q_values.QValues]) -> Tuple[tf.Tensor, tf.Tensor]:
+           seen: Seen) -> Tuple[tf.Tensor, tf.Tensor]:
     """λ/2·Σ kernel²."""
-    del q
+    del seen
     decay = context.critic.decay_loss()
     return decay, decay

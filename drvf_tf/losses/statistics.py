@@ -38,6 +38,16 @@ def q_statistics(mean: tf.Tensor, variance: tf.Tensor) -> QStatistics:
       std_between=tf.sqrt(between))
 
 
+def between_std(mean: tf.Tensor) -> tf.Tensor:
+  """Unbiased standard deviation between members, `[M, B]` to `[B]`.
+
+  As PBRL's code takes it (divided by M − 1); finite slope where all agree.
+  """
+  members = tf.cast(tf.shape(mean)[0], mean.dtype)
+  variance = tf.math.reduce_variance(mean, axis=0) * members / (members - 1)
+  return tf.sqrt(variance + 1e-8)
+
+
 def effective_members(samples: tf.Tensor) -> tf.Tensor:
   """Participation ratio of the Q samples' covariance.
 

@@ -46,6 +46,13 @@ def kl_sum(num_weights: int, num_batches: float) -> float:
 
 
 @gin.configurable
+def kl_zero(num_weights: int, num_batches: float) -> float:
+  """Scale of the KL in Eq. (10): none, for the ablation."""
+  del num_weights, num_batches
+  return 0.0
+
+
+@gin.configurable
 def pooled_std(q: q_values.QValues) -> tf.Tensor:
   """R of Eq. (15), read with Sec. 5.2: Std over all M·n samples, `[R]`."""
   return _std(q.samples, axes=[0, 2])

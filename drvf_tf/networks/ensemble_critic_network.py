@@ -48,6 +48,7 @@ class EnsembleCriticNetwork(network.Network):
       raise ValueError(f'l2 must not be negative, not {l2}.')
     super().__init__(input_tensor_spec, state_spec=(), name=name)
     self._num_members = num_members
+    self._hidden_units = tuple(hidden_units)
     self._hidden: List[tf.keras.layers.Layer] = []
     self._norm = None  # of the last hidden layer, folded into what follows
     for i, units in enumerate(hidden_units):
@@ -77,12 +78,28 @@ class EnsembleCriticNetwork(network.Network):
 
   def features(self, inputs: ObservationAndAction) -> tf.Tensor:
     """ψ(s, a) of every member, `[M, B, d]`."""
-    return tf.stack(self._features(self._trunk(inputs)))
+    return tf.stack(self._features(self._trunk(self._shared(inputs))))
 
-  def _trunk(self, inputs: ObservationAndAction) -> ensemble_layers.Members:
+  def action_gradients(self, inputs: ObservationAndAction) -> tf.Tensor:
+    """∂Q_j/∂a of every member's mean, `[M, B, act]`."""
+    observations, actions = inputs
+    own = [tf.identity(actions) for _ in range(self._num_members)]
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+      tape.watch(own)
+      mean = self._mean([tf.concat([observations, a], axis=-1) for a in own])
+    return tf.stack(tape.gradient(mean, own))
+
+  def _shared(self, inputs: ObservationAndAction) -> ensemble_layers.Members:
+    """The same rows `[B, obs + act]` for every member."""
+    return [tf.concat(inputs, axis=-1)] * self._num_members
+
+  def _mean(self, rows: ensemble_layers.Members) -> tf.Tensor:
+    """Mean of Q at each member's own rows, `[M, B]`."""
+    return self._head.moments(self._features(self._trunk(rows)))[0]
+
+  def _trunk(
+      self, members: ensemble_layers.Members) -> ensemble_layers.Members:
     """The hidden layers, before the last one's normalisation."""
-    rows = tf.concat(inputs, axis=-1)  # [B, obs + act]
-    members = [rows] * self._num_members
     for layer in self._hidden:
       members = layer(members)
     return [tf.cast(member, tf.float32) for member in members]
@@ -112,12 +129,9 @@ class EnsembleCriticNetwork(network.Network):
     Returns:
       One `QValues` for each set.
     """
-    hidden = self._trunk(tuple(
-        tf.concat(parts, axis=0) for parts in zip(*sets)))
-    scaled, fold = hidden, None
-    if self._norm is not None:
-      scaled, fold = self._norm.scaled(hidden), self._norm.fold
-    samples = self._head.sample(scaled, num_samples * len(sets), seed, fold)
+    hidden = self._trunk(self._shared(tuple(
+        tf.concat(parts, axis=0) for parts in zip(*sets))))
+    samples = self._sample(hidden, num_samples * len(sets), seed)
     values, first = [], 0
     for i, (_, actions) in enumerate(sets):
       last = first + tf.shape(actions)[0]
@@ -126,6 +140,14 @@ class EnsembleCriticNetwork(network.Network):
       values.append(q_values.QValues(own, *self._head.moments(features)))
       first = last
     return values
+
+  def _sample(self, hidden: ensemble_layers.Members, num_samples: int,
+              seed: Optional[tf.Tensor]) -> tf.Tensor:
+    """The head on what `_trunk` gives, `[M, B, n]`."""
+    if self._norm is None:
+      return self._head.sample(hidden, num_samples, seed)
+    return self._head.sample(
+        self._norm.scaled(hidden), num_samples, seed, self._norm.fold)
 
   def call(self,
            inputs: ObservationAndAction,

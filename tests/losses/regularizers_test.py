@@ -12,13 +12,13 @@ def _pairs(**kwargs):
   observations, actions, *_ = fakes.arrays(8)
   context = regularizers.Context(
       None, None, tf.constant(observations), tf.constant(actions),
-      fakes.ACTION_SPEC)
+      None, fakes.ACTION_SPEC, None, 1.0,
+      noise.Draws.at_step(0, tf.constant(0, tf.int64)))
   # The data's own actions without noise: every state knows its action.
   source = functools.partial(ood_actions.noisy_dataset, std=0.0)
   repulsion = regularizers.Repulsion(1.0, num_actions=3, source=source,
                                      **kwargs)
-  draws = noise.Draws.at_step(0, tf.constant(0, tf.int64))
-  return observations, actions, repulsion.pairs(context, draws)
+  return observations, actions, repulsion.pairs(context)
 
 
 def test_every_state_keeps_its_own_actions():

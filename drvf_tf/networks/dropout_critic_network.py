@@ -1,0 +1,105 @@
+"""An ensemble critic whose Q samples come from dropout masks."""
+from typing import Any, List, Optional, Sequence
+
+import gin
+import tensorflow as tf
+from tf_agents.typing import types
+
+from drvf_tf.losses import q_values
+from drvf_tf.networks import ensemble_critic_network, ensemble_layers, heads
+
+
+@gin.configurable
+class DropoutCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
+  """M critics with n dropout masks each: one mask is one function.
+
+  A mask is shared by all rows, as a draw of a Bayesian head is. There is no
+  closed form: mean and variance are those of the n samples.
+  """
+
+  def __init__(self,
+               input_tensor_spec: types.NestedTensorSpec,
+               rate: float = 0.1,
+               head: Any = heads.PointHead,
+               name: str = 'DropoutCriticNetwork',
+               **kwargs: Any):
+    """Creates the network.
+
+    Args:
+      input_tensor_spec: (observation, action) specs, one vector each.
+      rate: Share of each hidden layer's units that a mask drops.
+      head: Constructor of the last layer.
+      name: Name of the network.
+      **kwargs: Of `EnsembleCriticNetwork`.
+    """
+    if not 0 <= rate < 1:
+      raise ValueError(f'rate must lie in [0, 1), not {rate}.')
+    super().__init__(input_tensor_spec, head=head, name=name, **kwargs)
+    self._rate = rate
+
+  def evaluate(self,
+               sets: Sequence[ensemble_critic_network.ObservationAndAction],
+               num_samples: int,
+               seed: Optional[tf.Tensor] = None) -> List[q_values.QValues]:
+    """Q at several sets of pairs, own masks for each set.
+
+    Args:
+      sets: (observations `[B_i, obs]`, actions `[B_i, act]`) each.
+      num_samples: n, masks per member.
+      seed: Stateless seed of the masks; None draws afresh.
+
+    Returns:
+      One `QValues` for each set.
+    """
+    if seed is None:
+      seed = tf.random.uniform([2], maxval=tf.int32.max, dtype=tf.int32)
+    return [
+        self._masked(inputs, num_samples,
+                     tf.random.experimental.stateless_fold_in(seed, i))
+        for i, inputs in enumerate(sets)]
+
+  def _masked(self, inputs: ensemble_critic_network.ObservationAndAction,
+              num_samples: int, seed: tf.Tensor) -> q_values.QValues:
+    members = self._shared(inputs)
+    rows = tf.shape(members[0])[0]
+    # The first layer has no mask before it: it runs once for all samples.
+    repeat = num_samples
+    for i, layer in enumerate(self._hidden):
+      members = layer(members)
+      if isinstance(layer, ensemble_layers.EnsembleDense):
+        masks = self._masks(
+            num_samples, members[0].shape[-1], members[0].dtype,
+            tf.random.experimental.stateless_fold_in(seed, i))
+        members = [_apply(x, mask, repeat)
+                   for x, mask in zip(members, tf.unstack(masks))]
+        repeat = 1
+    members = [tf.cast(x, tf.float32) for x in members]  # [n·B, d] each
+    samples = self._sample(members, 1, seed)  # [M, n·B, 1]
+    samples = tf.reshape(samples, [self._num_members, num_samples, rows])
+    samples = tf.transpose(samples, [0, 2, 1])
+    mean, variance = tf.nn.moments(samples, axes=[2])
+    return q_values.QValues(samples, mean, variance)
+
+  def _masks(self, num_samples: int, width: int, dtype: tf.DType,
+             seed: tf.Tensor) -> tf.Tensor:
+    """Masks `[M, n, width]` that keep the mean of a unit."""
+    keep = tf.random.stateless_uniform(
+        [self._num_members, num_samples, width], seed) >= self._rate
+    return tf.cast(keep, dtype) / tf.cast(1.0 - self._rate, dtype)
+
+
+def _apply(x: tf.Tensor, mask: tf.Tensor, repeat: int) -> tf.Tensor:
+  """Masks rows that lie sample by sample.
+
+  Args:
+    x: `[n·B, width]`, or `[B, width]` with repeat = n: the same rows for all.
+    mask: `[n, width]`.
+    repeat: How often the rows are to be used.
+
+  Returns:
+    `[n·B, width]`.
+  """
+  width = x.shape[-1]
+  samples = mask.shape[0]
+  blocks = tf.reshape(x, [samples // repeat, -1, width])  # [1 or n, B, width]
+  return tf.reshape(blocks * mask[:, tf.newaxis], [-1, width])

@@ -42,6 +42,7 @@ class PriorCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
             members, mean_range=prior_range, seed=seed),
         layer_norm=False, l2=0.0, seed=None if seed is None else seed + 500,
         name='prior')
+    self._prior.create_variables()
     self._prior.trainable = False
 
   def evaluate(self,

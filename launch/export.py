@@ -64,7 +64,8 @@ def main(argv: Sequence[str]) -> None:
   else:
     report = _export(run, _OUT.value)
     written = _OUT.value
-  print(json.dumps(report['support'], indent=2))
+  print(report.get('no_statistics')
+        or json.dumps(report['support'], indent=2))
   print(f'Wrote {written}: step {run.step:,} of {_RUN.value}.')
   if _CHECK.value or _CHECK_PYTHON.value:
     _check(run, written)

@@ -21,6 +21,7 @@ _EMBEDDED_ALTERNATIVE = (
 def load(source: str = gin.REQUIRED,
          task: Optional[str] = None,
          transforms: Sequence[Transform] = (),
+         method_transforms: Sequence[Transform] = (),
          generate: bool = True,
          require_reward: bool = True) -> offline_dataset.OfflineDataset:
   """Loads a dataset for training.
@@ -30,7 +31,10 @@ def load(source: str = gin.REQUIRED,
       `minari:<dataset id>`.
     task: the task a file was recorded in; bounds and sizes are checked
       against it. Not needed where the source is a task's name.
-    transforms: applied in this order, e.g. `(@affine_reward,)` in gin.
+    transforms: the task's, applied in this order, e.g. `(@affine_reward,)` in
+      gin.
+    method_transforms: the method's, applied before those of the task: they see
+      the rewards as they were recorded.
     generate: make maze2d-umaze's data where there is no file; false downloads
       D4RL's.
     require_reward: refuse a sparse task's data without a single reward.
@@ -39,7 +43,7 @@ def load(source: str = gin.REQUIRED,
     The dataset, validated.
   """
   dataset = read(source, task, generate, require_reward)
-  for transform in transforms:
+  for transform in (*method_transforms, *transforms):
     if dataset.held_out is not None:
       raise user_errors.UserError(
           'hold_out_episodes must be the last of load.transforms: what comes '

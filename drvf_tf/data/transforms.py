@@ -36,6 +36,34 @@ def normalize_observations(dataset: offline_dataset.OfflineDataset,
 
 
 @gin.configurable
+def normalize_returns(dataset: offline_dataset.OfflineDataset,
+                      scale: float = 1_000.,
+                      ) -> offline_dataset.OfflineDataset:
+  """Rewards times scale / (best - worst episode return), as IQL has them."""
+  returns = dataset.episode_returns()
+  width = returns.max() - returns.min()
+  if not width > 0:
+    raise user_errors.UserError(
+        f'All episodes of {dataset.name} have the same return, so that '
+        'normalize_returns has nothing to divide by: leave it out.')
+  return dataset.replace(
+      rewards=dataset.rewards * np.float32(scale / width))
+
+
+@gin.configurable
+def best_episodes(dataset: offline_dataset.OfflineDataset,
+                  fraction: float = 0.1) -> offline_dataset.OfflineDataset:
+  """The episodes of highest return, at least one, in their order."""
+  if not 0 < fraction <= 1:
+    raise user_errors.UserError(
+        f'best_episodes.fraction must be above 0 and at most 1, not '
+        f'{fraction}: 0.1 keeps the best tenth.')
+  count = max(1, int(fraction * dataset.num_episodes))
+  order = np.argsort(-dataset.episode_returns(), kind='stable')
+  return _rows(dataset, np.isin(_episode_numbers(dataset), order[:count]))
+
+
+@gin.configurable
 def hold_out_episodes(dataset: offline_dataset.OfflineDataset,
                       fraction: float = 0.02, seed: int = 0,
                       ) -> offline_dataset.OfflineDataset:
@@ -52,11 +80,16 @@ def hold_out_episodes(dataset: offline_dataset.OfflineDataset,
         'parts have some.')
   chosen = np.random.default_rng(seed).choice(
       dataset.num_episodes, count, replace=False)
-  episode = np.cumsum(dataset.episode_ends) - dataset.episode_ends
-  aside = np.isin(episode, chosen)
+  aside = np.isin(_episode_numbers(dataset), chosen)
+  return _rows(dataset, ~aside).replace(held_out=_rows(dataset, aside))
 
-  def part(rows: np.ndarray) -> offline_dataset.OfflineDataset:
-    return dataset.replace(**{
-        name: getattr(dataset, name)[rows] for name in offline_dataset.ARRAYS})
 
-  return part(~aside).replace(held_out=part(aside))
+def _episode_numbers(dataset: offline_dataset.OfflineDataset) -> np.ndarray:
+  """Which episode each row is of, [size]."""
+  return np.cumsum(dataset.episode_ends) - dataset.episode_ends
+
+
+def _rows(dataset: offline_dataset.OfflineDataset,
+          rows: np.ndarray) -> offline_dataset.OfflineDataset:
+  return dataset.replace(**{
+      name: getattr(dataset, name)[rows] for name in offline_dataset.ARRAYS})

@@ -9,7 +9,7 @@ from tf_agents.networks import network, sequential
 from tf_agents.typing import types
 
 
-class _TanhNormalHead(tanh_normal.TanhNormalProjectionNetwork):
+class TanhNormalHead(tanh_normal.TanhNormalProjectionNetwork):
   """TF-Agents' projection with log-std bounds and small initial weights."""
 
   def __init__(self, sample_spec, log_std_bounds, head_range, seed,
@@ -26,6 +26,7 @@ class _TanhNormalHead(tanh_normal.TanhNormalProjectionNetwork):
         bias_initializer=uniform, dtype=tf.float32, name='projection_layer')
 
   def call(self, inputs, network_state=(), **kwargs):
+    """`[B, d]` to a distribution over `[B, act]`."""
     kwargs['outer_rank'] = 1
     kwargs.pop('step_type', None)
     return super().call(tf.cast(inputs, tf.float32), **kwargs)
@@ -64,7 +65,7 @@ def tanh_gaussian_actor(
             -bound, bound, seed=None if seed is None else seed + i),
         bias_initializer=tf.keras.initializers.Constant(bias_value)))
     width = units
-  layers.append(_TanhNormalHead(
+  layers.append(TanhNormalHead(
       action_spec, log_std_bounds, head_range,
       seed=None if seed is None else seed + len(hidden_units)))
   return sequential.Sequential(

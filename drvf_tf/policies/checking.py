@@ -13,8 +13,13 @@ from tf_agents.trajectories import time_step as ts
 
 from drvf_tf import user_errors
 from drvf_tf.data import offline_dataset
-from drvf_tf.losses import backups, noise
-from drvf_tf.policies import reload_check, support
+from drvf_tf.losses import backups
+from drvf_tf.policies import (
+  action_policy,
+  reload_check,
+  support,
+  uncertainty_policy,
+)
 
 # Largest difference allowed: absolute for actions; for statistics relative to
 # the size of the Q samples of that row, max(1, |q_mean| + q_std), for where
@@ -52,10 +57,14 @@ def check(model: str, agent: Any, dataset: offline_dataset.OfflineDataset,
     for answers in (found, expected):
       answers['serving_default/action'] = answers['serving_default/action'][
           found['serving_default/in_support']]
+  kind = 'tflite' if model.endswith('.tflite') else 'saved_model'
+  if kind == 'saved_model' and not set(expected) <= set(found):
+    raise user_errors.UserError(
+        f'{model} does not give {", ".join(sorted(set(expected) - set(found)))}'
+        ': export it again.')
   differences = {
       name: _difference(found[name], expected[name], _scale(name, expected))
       for name in sorted(found) if name in expected}
-  kind = 'tflite' if model.endswith('.tflite') else 'saved_model'
   worst = max(differences, key=lambda name: differences[name])
   if not differences[worst] <= TOLERANCE[kind]:
     raise user_errors.UserError(
@@ -69,8 +78,10 @@ def live(agent: Any, dataset: offline_dataset.OfflineDataset,
          inputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
   """What the agent itself says, by its own policy and its own critic."""
   policy = greedy_policy.GreedyPolicy(agent.policy)
-  alpha = backups.lcb_coefficient(
-      agent.critic_network.num_members * agent.num_samples)
+  alpha = None
+  if uncertainty_policy.knows_uncertainty(agent):
+    alpha = backups.lcb_coefficient(
+        agent.critic_network.num_members * agent.num_samples)
   mean, std = dataset.observation_mean, dataset.observation_std
 
   # In a graph, as in training: op by op, sums are rounded in other places.
@@ -80,11 +91,13 @@ def live(agent: Any, dataset: offline_dataset.OfflineDataset,
       observation = (observation - mean) / std
     step = ts.restart(observation, len(inputs['observation']))
     greedy = policy.action(step).action
-    draws = tf.random.stateless_normal(tf.shape(action), seed, alg='philox')
-    distribution, _ = agent.actor_network(observation)
+    outcome, _ = agent.actor_network(observation)
     found = {
         'serving_default/action': greedy,
-        'sample_action/action': noise.sample_actions(distribution, draws)[0]}
+        'sample_action/action': action_policy.sample(
+            outcome, agent.action_spec, seed)}
+    if alpha is None:
+      return found
     for name, pair in (('serving_default', (observation, greedy)),
                        ('q_stats', (observation, action))):
       stats = agent.critic_network.uncertainty(pair)

@@ -5,7 +5,7 @@ import os
 import pathlib
 import shutil
 import tempfile
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
 import tensorflow as tf
 from absl import logging
@@ -13,8 +13,10 @@ from tf_agents.policies import policy_saver
 
 from drvf_tf import user_errors, versions
 from drvf_tf.data import offline_dataset
-from drvf_tf.policies import fallbacks, gated_policy, support
+from drvf_tf.policies import action_policy, fallbacks, gated_policy, support
 from drvf_tf.policies import uncertainty_policy as uncertainty_lib
+
+Policy = Union[action_policy.ActionPolicy, gated_policy.GatedPolicy]
 
 # What `load_policy` of this version reads; raised when a reader must change.
 FORMAT = 1
@@ -33,8 +35,11 @@ def export_policy(
     facts: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
   """Writes an agent's greedy policy, its statistics and its gate.
 
+  An agent without an ensemble critic has neither statistics nor a gate: its
+  export gives actions, and export.json says why nothing else.
+
   Args:
-    agent: An `EnsembleSacAgent`.
+    agent: An agent with an actor network.
     out: The folder to write; it must not exist.
     dataset: What the agent was trained on: gives the normalisation and, where
       no rows were held out, the gate's threshold. Without it the gate is
@@ -51,13 +56,10 @@ def export_policy(
   """
   folder = pathlib.Path(out)
   check_free(folder)
-  inner = uncertainty_lib.of_agent(agent, dataset)
-  threshold, found = float('inf'), None
-  if dataset is not None:
-    rows, description = _rows(dataset, held_out)
-    threshold, found = support.measure(
-        inner, rows, description, gate_quantile)
-  policy = gated_policy.GatedPolicy(inner, threshold, fallback)
+  if uncertainty_lib.knows_uncertainty(agent):
+    policy, about = _gated(agent, dataset, held_out, gate_quantile, fallback)
+  else:
+    policy, about = _plain(agent, dataset, held_out, fallback)
   report = {
       'format': FORMAT,
       'written': datetime.datetime.now(datetime.timezone.utc).isoformat(
@@ -68,9 +70,7 @@ def export_policy(
           'name': dataset.name, 'provenance': dataset.provenance,
           'sha256': dataset.hash(), 'size': dataset.size,
           'normalised': dataset.observation_mean is not None},
-      'lcb_alpha': inner.lcb_alpha,
-      'support': found,
-      'fallback': type(fallback).__name__ if fallback else None,
+      **about,
       'versions': versions.installed(),
       **(facts or {}),
   }
@@ -86,39 +86,83 @@ def check_free(folder: pathlib.Path) -> None:
         f'{folder} exists already: delete it, or choose another --out.')
 
 
-def signatures(policy: gated_policy.GatedPolicy) -> Dict[str, Any]:
+def signatures(policy: Policy) -> Dict[str, Any]:
   """The functions on plain tensors; the batch is unknown in all of them."""
-  observation, action = policy.inner.batched_specs()
-  seed = tf.TensorSpec([2], tf.int32, 'seed')
+  if isinstance(policy, gated_policy.GatedPolicy):
+    observation, action = policy.inner.batched_specs()
 
-  def function(*specs):
-    # A wrong size must be an error, not a broadcast: signatures check types.
-    def checked(call):
-      def wrapped(*inputs):
-        return call(*(tf.ensure_shape(value, spec.shape)
-                      for value, spec in zip(inputs, specs)))
-      return tf.function(wrapped, input_signature=specs, autograph=False)
-    return checked
+    @_function(observation)
+    def serving_default(observation):
+      found = policy.act(observation)
+      return {name: found[name] for name in
+              ('action', 'q_mean', 'q_std', 'q_lcb', 'in_support')}
 
-  @function(observation)
+    @_function(observation, action)
+    def q_stats(observation, action):
+      return policy.score(observation, action)
+
+    return {**_action_signatures(policy.inner), 'q_stats': q_stats,
+            'serving_default': serving_default}
+  return _action_signatures(policy)
+
+
+def _action_signatures(policy: action_policy.ActionPolicy) -> Dict[str, Any]:
+  observation, _ = policy.batched_specs()
+
+  @_function(observation)
   def serving_default(observation):
-    found = policy.act(observation)
-    return {name: found[name] for name in
-            ('action', 'q_mean', 'q_std', 'q_lcb', 'in_support')}
+    return {'action': policy.greedy(observation)}
 
-  @function(observation, action)
-  def q_stats(observation, action):
-    return policy.score(observation, action)
-
-  @function(observation, seed)
+  @_function(observation, tf.TensorSpec([2], tf.int32, 'seed'))
   def sample_action(observation, seed):
-    return {'action': policy.inner.sample(observation, seed)}
+    return {'action': policy.sample(observation, seed)}
 
-  return {'serving_default': serving_default, 'q_stats': q_stats,
-          'sample_action': sample_action}
+  return {'serving_default': serving_default, 'sample_action': sample_action}
 
 
-def _write(policy: gated_policy.GatedPolicy, train_step: tf.Variable,
+def _function(*specs: tf.TensorSpec) -> Any:
+  # A wrong size must be an error, not a broadcast: signatures check types.
+  def checked(call):
+    def wrapped(*inputs):
+      return call(*(tf.ensure_shape(value, spec.shape)
+                    for value, spec in zip(inputs, specs)))
+    return tf.function(wrapped, input_signature=specs, autograph=False)
+  return checked
+
+
+def _gated(agent: Any, dataset: Optional[offline_dataset.OfflineDataset],
+           held_out: Optional[offline_dataset.OfflineDataset],
+           gate_quantile: float, fallback: Optional[fallbacks.Fallback]
+           ) -> Tuple[Policy, Dict[str, Any]]:
+  """The policy of an ensemble agent, and what export.json says of it."""
+  inner = uncertainty_lib.of_agent(agent, dataset)
+  threshold, found = float('inf'), None
+  if dataset is not None:
+    rows, description = _rows(dataset, held_out)
+    threshold, found = support.measure(
+        inner, rows, description, gate_quantile)
+  return gated_policy.GatedPolicy(inner, threshold, fallback), {
+      'lcb_alpha': inner.lcb_alpha,
+      'support': found,
+      'fallback': type(fallback).__name__ if fallback else None}
+
+
+def _plain(agent: Any, dataset: Optional[offline_dataset.OfflineDataset],
+           held_out: Optional[offline_dataset.OfflineDataset],
+           fallback: Optional[fallbacks.Fallback]
+           ) -> Tuple[Policy, Dict[str, Any]]:
+  """The policy of any other agent, and what export.json says of it."""
+  reason = (f'{type(agent).__name__} has no ensemble critic, so its policy '
+            'has no q_std to measure and no gate')
+  if fallback is not None or held_out is not None:
+    raise user_errors.UserError(
+        f'{reason}: export it without a fallback and without held-out rows.')
+  return action_policy.of_agent(agent, dataset), {
+      'lcb_alpha': None, 'support': None, 'fallback': None,
+      'no_statistics': f'{reason}.'}
+
+
+def _write(policy: Policy, train_step: tf.Variable,
            folder: pathlib.Path, assets: Mapping[str, str]) -> None:
   """Writes the folder whole or not at all."""
   folder.parent.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,8 @@ import pathlib
 
 import tensorflow as tf
 
-# `sample_action` is not among them: TFLite has no stateless random numbers.
+# Those of them that the export has. `sample_action` is not among them: TFLite
+# has no stateless random numbers.
 SIGNATURES = ('serving_default', 'q_stats')
 FILE = 'policy.tflite'
 
@@ -17,8 +18,10 @@ def convert(saved_model: str) -> bytes:
   Returns:
     The content of a .tflite file, with the same signatures and names.
   """
+  there = tf.saved_model.load(str(saved_model)).signatures
   converter = tf.lite.TFLiteConverter.from_saved_model(
-      str(saved_model), signature_keys=list(SIGNATURES))
+      str(saved_model),
+      signature_keys=[name for name in SIGNATURES if name in there])
   converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
   return converter.convert()
 

@@ -24,8 +24,10 @@ def saved_model(path: str) -> Dict[str, Callable[..., Arrays]]:
         name: value.numpy() for name, value in function(
             **{name: tf.constant(x) for name, x in inputs.items()}).items()}
 
+  # A policy without an ensemble critic has no q_stats.
   return {name: on_arrays(model.signatures[name])
-          for name in ('serving_default', 'q_stats', 'sample_action')}
+          for name in ('serving_default', 'q_stats', 'sample_action')
+          if name in model.signatures}
 
 
 def tflite(path: str) -> Dict[str, Callable[..., Arrays]]:

@@ -1,31 +1,29 @@
 """The greedy policy that says how far its critic trusts each action."""
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional
 
 import numpy as np
 import tensorflow as tf
-from tf_agents.distributions import utils as distribution_utils
 from tf_agents.networks import network
-from tf_agents.policies import tf_policy
 from tf_agents.trajectories import policy_step
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
-from tf_agents.utils import common
 
 from drvf_tf import user_errors
 from drvf_tf.data import offline_dataset
-from drvf_tf.losses import backups, noise, statistics
+from drvf_tf.losses import backups, statistics
+from drvf_tf.policies import action_policy
 
 STATISTICS = ('q_mean', 'q_std', 'q_std_within', 'q_std_between', 'q_lcb')
 
 
-class UncertaintyPolicy(tf_policy.TFPolicy):
+class UncertaintyPolicy(action_policy.ActionPolicy):
   """Greedy actions on raw observations, with closed-form statistics of Q.
 
   `action(time_step).info` holds, for the action that was chosen, `[B]` each:
   q_mean, q_std, q_std_within (posteriors), q_std_between (members), and
   q_lcb = q_mean − α·q_std, what the minimum of M·n samples is on average.
-  Nothing is drawn: the same observation has the same answer. It owns actor,
-  critic and the normalisation of observations, so that it can be saved.
+  Nothing is drawn: the same observation has the same answer. It owns the
+  critic too, so that it can be saved.
   """
 
   def __init__(self,
@@ -51,62 +49,20 @@ class UncertaintyPolicy(tf_policy.TFPolicy):
       name: Name of the policy.
     """
     super().__init__(
-        time_step_spec, action_spec, info_spec=_info_spec(), name=name)
-    shape = time_step_spec.observation.shape
-    mean = np.zeros(shape) if observation_mean is None else observation_mean
-    std = np.ones(shape) if observation_std is None else observation_std
-    self._mean, self._std = (
-        tf.Variable(values, trainable=False, dtype=tf.float32, name=label)
-        for values, label in ((mean, 'observation_mean'),
-                              (std, 'observation_std')))
-    self._actor_network = actor_network
+        time_step_spec, action_spec, actor_network, observation_mean,
+        observation_std, _info_spec(), name)
     self._critic_network = critic_network
     self._num_samples = num_samples
     self._alpha = backups.lcb_coefficient(
         critic_network.num_members * num_samples)
-    # Traced once, however many functions of an export call them.
-    pair = self.batched_specs()
-    self._act = tf.function(
-        self._greedy, input_signature=pair[:1], autograph=False)
     self._score = tf.function(
-        self._statistics, input_signature=pair, autograph=False)
+        self._statistics, input_signature=self.batched_specs(),
+        autograph=False)
 
   @property
   def lcb_alpha(self) -> float:
     """α of q_lcb."""
     return self._alpha
-
-  def batched_specs(self) -> Tuple[tf.TensorSpec, tf.TensorSpec]:
-    """Of raw observations `[B, obs]` and of actions `[B, act]`."""
-    observation, action = self.time_step_spec.observation, self.action_spec
-    return (
-        tf.TensorSpec([None, *observation.shape], tf.float32, 'observation'),
-        tf.TensorSpec([None, *action.shape], tf.float32, 'action'))
-
-  def greedy(self, observation: tf.Tensor) -> tf.Tensor:
-    """The most likely action, `[B, obs]` to `[B, act]`."""
-    return self._act(observation)
-
-  def _greedy(self, observation):
-    distribution, _ = self._actor_network(self._normalized(observation))
-    return common.clip_to_spec(distribution.mode(), self.action_spec)
-
-  def sample(self, observation: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
-    """The stochastic policy: a pure function of observations and seed.
-
-    Args:
-      observation: Raw, `[B, obs]`.
-      seed: int32 `[2]`.
-
-    Returns:
-      `[B, act]`.
-    """
-    distribution, _ = self._actor_network(self._normalized(observation))
-    shape = [tf.shape(observation)[0], *self.action_spec.shape]
-    # One algorithm by name: the default differs between devices.
-    draws = tf.random.stateless_normal(shape, seed, alg='philox')
-    actions, _ = noise.sample_actions(distribution, draws)
-    return common.clip_to_spec(actions, self.action_spec)
 
   def statistics(self, observation: tf.Tensor,
                  action: tf.Tensor) -> Dict[str, tf.Tensor]:
@@ -128,23 +84,14 @@ class UncertaintyPolicy(tf_policy.TFPolicy):
         'q_lcb': stats.mean - self._alpha * stats.std,
     }
 
-  def _normalized(self, observation: tf.Tensor) -> tf.Tensor:
-    return (observation - self._mean) / self._std
-
   def _variables(self):
-    return [self._mean, self._std, *self._actor_network.variables,
-            *self._critic_network.variables]
+    return [*super()._variables(), *self._critic_network.variables]
 
   def _action(self, time_step, policy_state, seed=None):
     del seed
     action = self.greedy(time_step.observation)
     info = self.statistics(time_step.observation, action)
     return policy_step.PolicyStep(action, policy_state, info)
-
-  def _distribution(self, time_step, policy_state):
-    step = self._action(time_step, policy_state)
-    return step._replace(
-        action=distribution_utils.tfp.distributions.Deterministic(step.action))
 
 
 def of_agent(agent: Any,

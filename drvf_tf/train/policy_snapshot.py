@@ -12,7 +12,8 @@ from tf_agents.policies import greedy_policy, policy_saver, tf_policy
 from tf_agents.trajectories import time_step as ts
 
 from drvf_tf.data import offline_dataset
-from drvf_tf.policies import exporting, uncertainty_policy
+from drvf_tf.networks import baseline_networks
+from drvf_tf.policies import exporting
 from drvf_tf.train import evaluation, numpy_actor
 
 _Arrays = Tuple[np.ndarray, np.ndarray]
@@ -47,7 +48,7 @@ def save(agent: Any, dataset: offline_dataset.OfflineDataset,
     facts: What else the policy shall say about its origin.
   """
   shutil.rmtree(folder, ignore_errors=True)
-  if uncertainty_policy.knows_uncertainty(agent):
+  if hasattr(agent, 'actor_network'):
     exporting.export_policy(agent, str(folder), dataset, config=config,
                             facts=facts)
     return
@@ -102,26 +103,37 @@ def _batched(policy: tf_policy.TFPolicy
 
 def _to_numpy(agent: Any, mean: np.ndarray,
               std: np.ndarray) -> Optional[numpy_actor.NumpyActor]:
-  """The actor in NumPy, if it is dense ReLU layers and a tanh-Gaussian."""
+  """The actor in NumPy, if it is dense ReLU layers and tanh of a mean."""
   network = getattr(agent, 'actor_network', None)
   if not isinstance(network, sequential.Sequential):
     return None
   *hidden, head = network.layers
-  if not isinstance(head, tanh_normal.TanhNormalProjectionNetwork):
+  spec = agent.action_spec
+  mean_layer = _mean_layer(head, spec.shape.num_elements())
+  if mean_layer is None:
     return None
   if any(not isinstance(layer, tf.keras.layers.Dense)
          or layer.activation is not tf.keras.activations.relu
          for layer in hidden):
     return None
-  spec = agent.action_spec
-  kernel, bias = _weights(head.layers[0])
-  size = spec.shape.num_elements()  # the head gives means, then log-stds
   low, high = (np.broadcast_to(bound, spec.shape).astype(np.float32)
                for bound in (spec.minimum, spec.maximum))
   return numpy_actor.NumpyActor(
-      layers=[*map(_weights, hidden), (kernel[:, :size], bias[:size])],
+      layers=[*map(_weights, hidden), mean_layer],
       centre=(high + low) / 2, radius=(high - low) / 2,
       observation_mean=mean, observation_std=std)
+
+
+def _mean_layer(head: tf.keras.layers.Layer,
+                size: int) -> Optional[_Arrays]:
+  """The linear layer whose tanh, scaled, is the head's greedy action."""
+  if isinstance(head, (baseline_networks.SquashedMean,
+                       baseline_networks.GaussianHead)):
+    return _weights(head.mean_layer)
+  if isinstance(head, tanh_normal.TanhNormalProjectionNetwork):
+    kernel, bias = _weights(head.layers[0])
+    return kernel[:, :size], bias[:size]  # means come first, then log-stds
+  return None
 
 
 def _weights(layer: tf.keras.layers.Layer) -> _Arrays:

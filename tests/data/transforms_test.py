@@ -26,6 +26,51 @@ def test_normalised_observations_can_be_undone(arrays):
     transforms.normalize_observations(dataset)
 
 
+def test_returns_are_normalised_to_their_range(arrays):
+  raw = data.from_arrays(arrays, 'mine')
+  dataset = transforms.normalize_returns(raw, scale=10.)
+  returns = dataset.episode_returns()
+  np.testing.assert_allclose(returns.max() - returns.min(), 10., rtol=1e-5)
+  assert np.argmax(returns) == np.argmax(raw.episode_returns())
+  with pytest.raises(user_errors.UserError, match='the same return'):
+    transforms.normalize_returns(raw.replace(rewards=np.zeros_like(
+        raw.rewards)))
+
+
+def test_best_episodes_are_whole_and_in_order():
+  # Five episodes of two rows, with returns 2, 10, 6, 10, 0.
+  rewards = np.array([1, 1, 5, 5, 3, 3, 10, 0, 0, 0], np.float32)
+  whole = data.from_arrays({
+      'observations': np.arange(10.)[:, None] * np.ones([1, 2]),
+      'next_observations': np.arange(10.)[:, None] * np.ones([1, 2]) + 0.5,
+      'actions': np.zeros([10, 1]), 'rewards': rewards,
+      'terminals': np.zeros(10, bool),
+      'timeouts': np.arange(10) % 2 == 1}, 'mine')
+  for fraction, rows in ((0.1, [2, 3]), (0.4, [2, 3, 6, 7]),
+                         (0.6, [2, 3, 4, 5, 6, 7]), (1.0, range(10))):
+    dataset = transforms.best_episodes(whole, fraction)
+    np.testing.assert_array_equal(dataset.observations[:, 0], rows)
+    np.testing.assert_array_equal(dataset.rewards, rewards[list(rows)])
+    assert dataset.num_episodes == len(rows) / 2
+  for fraction in (0.0, 1.1):
+    with pytest.raises(user_errors.UserError, match='best_episodes.fraction'):
+      transforms.best_episodes(whole, fraction)
+
+
+def test_a_methods_transforms_come_before_the_tasks(arrays, tmp_path):
+  np.savez(tmp_path / 'mine.npz', **arrays)
+  seen = []
+
+  def first(dataset):
+    seen.append(dataset.rewards)
+    return dataset
+
+  dataset = data.load(
+      str(tmp_path / 'mine.npz'), transforms=(transforms.affine_reward,),
+      method_transforms=(first,))
+  np.testing.assert_allclose(dataset.rewards, 4 * (seen[0] - 0.5))
+
+
 def test_held_out_episodes_are_whole_and_not_trained_on(arrays):
   whole = data.from_arrays(arrays, 'mine')  # three episodes
   dataset = transforms.hold_out_episodes(whole, fraction=0.34)

@@ -1,6 +1,8 @@
 """The greedy policy in NumPy is the greedy policy of TF-Agents."""
 import numpy as np
+import pytest
 
+from drvf_tf.agents import build_baselines
 from drvf_tf.data import offline_dataset
 from drvf_tf.train import policy_snapshot
 from tests import fakes
@@ -22,8 +24,18 @@ def _dataset(normalised):
       observation_std=np.array([1, .5, 2], np.float32) if normalised else None)
 
 
-def test_numpy_agrees_with_tensorflow():
-  agent = fakes.drvf(num_members=2, hidden_units=(8, 8))
+def _baseline(builder):
+  return builder(fakes.TIME_STEP_SPEC, fakes.ACTION_SPEC, num_batches=10.0)
+
+
+@pytest.mark.parametrize('make', [
+    lambda: fakes.drvf(num_members=2, hidden_units=(8, 8)),
+    lambda: _baseline(build_baselines.build_bc),
+    lambda: _baseline(build_baselines.build_td3_bc),
+    lambda: _baseline(build_baselines.build_iql),
+    lambda: _baseline(build_baselines.build_cql)])
+def test_numpy_agrees_with_tensorflow(make):
+  agent = make()
   for variable in agent.actor_network.variables:  # away from tiny actions
     variable.assign(variable + 0.3 * np.random.RandomState(
         variable.shape.num_elements()).normal(size=variable.shape))

@@ -1,0 +1,109 @@
+"""What the train steps of all agents share: checks, averages, updates."""
+from typing import Dict, NamedTuple, Optional, Sequence, Tuple
+
+import tensorflow as tf
+from tf_agents.networks import network
+from tf_agents.trajectories import time_step as ts
+from tf_agents.typing import types
+from tf_agents.utils import common
+
+
+class Pass(NamedTuple):
+  """An objective and what was seen on the way.
+
+  Attributes:
+    loss: Scalar, this replica's part of the global loss.
+    metrics: Scalars, this replica's parts.
+  """
+  loss: tf.Tensor
+  metrics: Dict[str, tf.Tensor]
+
+
+def check_action_spec(action_spec: types.NestedTensorSpec) -> None:
+  """Raises unless the actions are one bounded, continuous vector."""
+  flat = tf.nest.flatten(action_spec)
+  if len(flat) != 1 or flat[0] is not action_spec:
+    raise ValueError(f'action_spec must be one vector, not {action_spec}.')
+  if not action_spec.dtype.is_floating:
+    raise ValueError(
+        f'action_spec must be continuous, not {action_spec.dtype.name}: '
+        'discrete actions are not supported.')
+  bounds = [getattr(action_spec, side, None) for side in ('minimum', 'maximum')]
+  largest = action_spec.dtype.max
+  if any(b is None or not (abs(b) < largest).all() for b in bounds):
+    raise ValueError(
+        f'action_spec must be bounded on both sides, not {action_spec}.')
+
+
+def check_batch(time_steps: ts.TimeStep, actions: tf.Tensor,
+                next_time_steps: ts.TimeStep) -> None:
+  """Stops the step if the batch holds NaN or inf, naming where."""
+  for where, values in (('observation', time_steps.observation),
+                        ('action', actions),
+                        ('reward', next_time_steps.reward),
+                        ('next observation', next_time_steps.observation)):
+    tf.debugging.check_numerics(
+        values, f'The {where} of the experience holds NaN or inf.')
+
+
+def own_train_step() -> tf.Variable:
+  """A counter of one agent, not the global step that all agents share."""
+  return tf.Variable(
+      0, dtype=tf.int64, trainable=False, name='train_step',
+      aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA)
+
+
+def average(term: tf.Tensor,
+            weights: Optional[tf.Tensor] = None) -> tf.Tensor:
+  """This replica's part of the mean over the global batch, of `[B]`."""
+  return tf.nn.compute_average_loss(term, sample_weight=weights)
+
+
+def share(values: tf.Tensor) -> tf.Tensor:
+  """Mean of a statistic, as this replica's part of a sum over replicas."""
+  return tf.nn.scale_regularization_loss(tf.reduce_mean(values))
+
+
+def global_mean(values: tf.Tensor) -> tf.Tensor:
+  """Mean over the rows of all replicas."""
+  mean = tf.reduce_mean(values)
+  context = tf.distribute.get_replica_context()
+  if context is None or context.num_replicas_in_sync == 1:
+    return mean
+  return context.all_reduce(tf.distribute.ReduceOp.MEAN, mean)
+
+
+def descend(tape: tf.GradientTape, loss: tf.Tensor,
+            variables: Sequence[tf.Variable],
+            optimizer: types.Optimizer) -> None:
+  """One step of the optimizer; a loss that is NaN or inf raises."""
+  tf.debugging.check_numerics(loss, 'A loss is inf or nan.')
+  optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+
+
+def update_targets(pairs: Sequence[Tuple[network.Network, network.Network]],
+                   tau: float, step: tf.Variable, period: int = 1) -> None:
+  """Polyak: moves each (online, target) pair's target, in steps that are due.
+
+  Args:
+    pairs: Online and target networks.
+    tau: How far a target moves towards its online network.
+    step: The train step, counted from 0.
+    period: The first step is due, and every `period`-th after it.
+  """
+  def move():
+    return tf.group(*(
+        common.soft_variables_update(online.variables, target.variables, tau)
+        for online, target in pairs))
+
+  def move_if_due(strategy=None):
+    del strategy
+    if period == 1:
+      return move()
+    return tf.cond(tf.equal(step % period, 0), move, tf.no_op)
+
+  context = tf.distribute.get_replica_context()
+  if context is None:
+    move_if_due()
+  else:
+    context.merge_call(move_if_due)

@@ -1,0 +1,367 @@
+"""The model-free baselines: what every agent fulfils, and their equations."""
+import gin
+import numpy as np
+import pytest
+import tensorflow as tf
+from tf_agents.drivers import dynamic_step_driver
+from tf_agents.environments import random_py_environment, tf_py_environment
+from tf_agents.replay_buffers import tf_uniform_replay_buffer
+from tf_agents.specs import array_spec, tensor_spec
+from tf_agents.trajectories import trajectory
+
+from drvf_tf.agents import build_baselines, periodic_adam
+from drvf_tf.losses import noise
+from tests import fakes
+
+_BUILDERS = {
+    'bc': (build_baselines.build_bc, {}),
+    'td3_bc': (build_baselines.build_td3_bc, {}),
+    'iql': (build_baselines.build_iql, {}),
+    'cql': (build_baselines.build_cql, {}),
+    'cql_lagrange': (build_baselines.build_cql, {
+        'CqlAgent.use_lagrange_cql_alpha': True,
+        'CqlAgent.cql_alpha': 5.0, 'CqlAgent.cql_tau': 1.0}),
+}
+_WITHOUT_CRITIC = ('bc',)
+_DETERMINISTIC_STEP = ('bc', 'iql')  # nothing is drawn in a train step
+
+every_agent = pytest.mark.parametrize(
+    'name', [name for name in _BUILDERS if name != 'cql_lagrange'])
+every_variant = pytest.mark.parametrize('name', _BUILDERS)
+
+
+def _agent(name, seed=0, action_spec=fakes.ACTION_SPEC, **bindings):
+  builder, own = _BUILDERS[name]
+  for key, value in {
+      'baseline_actor.hidden_units': (8, 8),
+      'baseline_critic.hidden_units': (8, 8),
+      'CqlAgent.num_cql_samples': 3, **own, **bindings}.items():
+    gin.bind_parameter(key, value)
+  return builder(fakes.TIME_STEP_SPEC, action_spec, num_batches=10.0,
+                 seed=seed)
+
+
+def _values(variables):
+  return [v.numpy() for v in variables]
+
+
+def _steps(agent, first, last):
+  for step in range(first, last):
+    agent.train(fakes.transition(seed=step))
+
+
+@every_variant
+def test_a_step_moves_every_variable_and_reports_scalars(name):
+  agent = _agent(name)
+  before = _values(agent.trainable_variables)
+  info = agent.train(fakes.transition())
+  for variable, old in zip(agent.trainable_variables, before):
+    assert not np.array_equal(variable, old), variable.name
+  assert int(agent.train_step_counter) == 1
+  assert info.loss.shape == [] and isinstance(info.extra, dict)
+  for key, value in info.extra.items():
+    assert value.shape == [] and np.isfinite(value), key
+  assert 'actor_loss' in info.extra
+  if name not in _WITHOUT_CRITIC:
+    assert {'critic_loss', 'td_loss', 'q_data'} <= set(info.extra)
+
+
+@every_agent
+def test_trajectories_of_two_steps_give_the_same_step(name):
+  observations, actions, rewards, discounts, next_observations = fakes.arrays()
+  pair = lambda a, b: tf.constant(np.stack([a, b], axis=1))  # noqa: E731
+  experience = trajectory.Trajectory(
+      step_type=tf.ones([8, 2], tf.int32),
+      observation=pair(observations, next_observations),
+      action=pair(actions, actions), policy_info=(),
+      next_step_type=tf.ones([8, 2], tf.int32),
+      reward=pair(rewards, rewards), discount=pair(discounts, discounts))
+  one, other = _agent(name), _agent(name)
+  one.train(fakes.transition())
+  other.train(experience)
+  for a, b in zip(_values(one.variables), _values(other.variables)):
+    np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+
+
+@every_agent
+def test_same_seed_gives_identical_weights(name):
+  runs = []
+  for start in (1, 1, 2):
+    agent = _agent(name, seed=start)
+    if start == 1:
+      initial = _values(agent.variables)
+    for variable, value in zip(agent.variables, initial):
+      variable.assign(value)  # what remains of the seed is its draws
+    _steps(agent, 0, 5)
+    runs.append(_values(agent.variables))
+  for a, b in zip(runs[0], runs[1]):
+    np.testing.assert_array_equal(a, b)
+  differ = any(not np.array_equal(a, b) for a, b in zip(runs[0], runs[2]))
+  assert differ == (name not in _DETERMINISTIC_STEP)
+
+
+@every_variant
+def test_a_checkpoint_resumes_exactly(name, tmp_path):
+  straight = _agent(name, seed=3)
+  _steps(straight, 0, 7)
+  first = _agent(name, seed=3)
+  _steps(first, 0, 4)
+  path = tf.train.Checkpoint(agent=first).write(str(tmp_path / 'checkpoint'))
+  second = _agent(name, seed=3)
+  _steps(second, 0, 1)  # creates optimizer slots, at other values
+  tf.train.Checkpoint(agent=second).read(path).assert_consumed()
+  _steps(second, 4, 7)
+  for variable, expected in zip(second.variables, _values(straight.variables)):
+    np.testing.assert_array_equal(variable, expected, variable.name)
+
+
+@every_agent
+def test_target_and_online_share_no_variable(name):
+  agent = _agent(name)
+  networks = [module for module in agent.submodules
+              if hasattr(module, 'create_variables')
+              and module.name.startswith(('Target', 'ValueNetwork', 'Actor'))]
+  seen = [id(v) for module in networks for v in module.variables]
+  assert len(seen) == len(set(seen))
+  targets = sum(m.name.startswith('Target') for m in networks)
+  assert targets == {'bc': 0, 'td3_bc': 3}.get(name, 2)
+
+
+@every_variant
+def test_two_replicas_equal_one_on_the_same_global_batch(name):
+  one = _agent(name)
+  # No collective ops: their keys, and with them the shapes of other agents'
+  # gradients, outlive a strategy.
+  strategy = tf.distribute.MirroredStrategy(
+      ['CPU:0', 'CPU:1'], tf.distribute.ReductionToOneDevice())
+  with strategy.scope():
+    two = _agent(name)
+
+  @tf.function
+  def train(batch):
+    return strategy.run(two.train, (batch,))
+
+  for step in range(3):
+    batch = fakes.transition(seed=step)
+    halves = strategy.experimental_distribute_values_from_function(
+        lambda context, b=batch: tf.nest.map_structure(
+            lambda t: tf.split(t, 2)[context.replica_id_in_sync_group], b))
+    info_one = one.train(batch)
+    info_two = tf.nest.map_structure(
+        lambda x: strategy.reduce('SUM', x, axis=None), train(halves))
+    for key, value in info_one.extra.items():
+      np.testing.assert_allclose(info_two.extra[key], value, rtol=2e-4,
+                                 atol=1e-5, err_msg=key)
+  for a, b in zip(one.variables, two.variables):
+    np.testing.assert_allclose(a, b.read_value(), rtol=2e-4, atol=2e-5)
+
+
+@every_agent
+def test_collects_with_a_driver_and_trains_on_it(name):
+  env = tf_py_environment.TFPyEnvironment(
+      random_py_environment.RandomPyEnvironment(
+          array_spec.BoundedArraySpec([3], np.float32, -1.0, 1.0),
+          array_spec.BoundedArraySpec([2], np.float32, -1.0, 1.0)))
+  agent = _agent(name)
+  buffer = tf_uniform_replay_buffer.TFUniformReplayBuffer(
+      agent.collect_data_spec, batch_size=1, max_length=100)
+  dynamic_step_driver.DynamicStepDriver(
+      env, agent.collect_policy, [buffer.add_batch], num_steps=20).run()
+  experience, _ = next(iter(buffer.as_dataset(
+      sample_batch_size=8, num_steps=2)))
+  assert np.isfinite(agent.train(experience).loss)
+  assert np.isfinite(agent.policy.action(env.current_time_step()).action).all()
+
+
+@every_agent
+@pytest.mark.parametrize('spec, match', [
+    (tensor_spec.BoundedTensorSpec([2], tf.int32, 0, 3), 'continuous'),
+    (tensor_spec.TensorSpec([2], tf.float32), 'bounded'),
+    (tensor_spec.BoundedTensorSpec([2], tf.float32, -1.0, np.inf), 'bounded'),
+    ((fakes.ACTION_SPEC, fakes.ACTION_SPEC), 'one vector')])
+def test_bad_action_specs_are_named(name, spec, match):
+  with pytest.raises(ValueError, match=match) as error:
+    _agent(name, action_spec=spec)
+  assert 'action_spec' in str(error.value)
+
+
+@every_agent
+@pytest.mark.parametrize('where', ['observation', 'action', 'reward',
+                                   'next observation'])
+def test_a_nan_batch_is_named(name, where):
+  step, action_step, next_step = fakes.transition()
+  nan = lambda x: x + np.nan  # noqa: E731
+  if where == 'observation':
+    step = step._replace(observation=nan(step.observation))
+  elif where == 'action':
+    action_step = action_step._replace(action=nan(action_step.action))
+  elif where == 'reward':
+    next_step = next_step._replace(reward=nan(next_step.reward))
+  else:
+    next_step = next_step._replace(observation=nan(next_step.observation))
+  with pytest.raises(tf.errors.InvalidArgumentError,
+                     match=f'The {where} of the experience'):
+    _agent(name).train(trajectory.Transition(step, action_step, next_step))
+
+
+@every_agent
+def test_a_nan_loss_stops_the_step(name):
+  agent = _agent(name)
+  agent.actor_network.trainable_variables[0].assign_add(
+      tf.fill(agent.actor_network.trainable_variables[0].shape, np.nan))
+  with pytest.raises(tf.errors.InvalidArgumentError, match='(?i)nan'):
+    agent.train(fakes.transition())
+
+
+@pytest.mark.parametrize('name, binding, value', [
+    ('td3_bc', 'Td3BcAgent.alpha', -1.0),
+    ('td3_bc', 'build_td3_bc.actor_update_period', 0),
+    ('iql', 'IqlAgent.expectile', 1.0),
+    ('iql', 'IqlAgent.temperature', -1.0),
+    ('cql', 'CqlAgent.num_cql_samples', 0),
+    ('cql', 'CqlAgent.cql_alpha', 0.0)])
+def test_bad_values_are_named(name, binding, value):
+  with pytest.raises(ValueError, match=binding.split('.')[1].split('_')[-1]):
+    _agent(name, **{binding: value})
+
+
+def test_bc_clones():
+  agent = _agent('bc')
+  batch = fakes.transition(size=4)
+  train = tf.function(agent.train)
+  first = float(train(batch).loss)
+  cloned, _ = agent.actor_network(batch.time_step.observation)
+  for _ in range(800):
+    last = float(train(batch).loss)
+  assert last < 0.3 * first
+  assert np.isclose(float(agent.loss(batch).loss), last, rtol=0.1)
+  assert cloned.shape == [4, 2]
+
+
+def test_td3_bc_targets_by_hand():
+  agent = _agent('td3_bc', seed=5)
+  batch = fakes.transition()
+  observation = batch.next_time_step.observation
+  actions, _ = agent._target_actor_network(observation)
+  drawn = noise.Draws.at_step(5, tf.constant(0, tf.int64)).normal([8, 2])
+  actions = np.clip(actions + np.clip(0.2 * drawn, -0.5, 0.5), -1, 1)
+  q = [target((observation, tf.constant(actions)))[0].numpy() for target in (
+      agent._target_critic_network_1, agent._target_critic_network_2)]
+  assert not np.allclose(*q)
+  expected = (batch.next_time_step.reward
+              + 0.99 * batch.next_time_step.discount * np.minimum(*q))
+  np.testing.assert_allclose(
+      agent._td_targets(batch.next_time_step), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_td3_bc_moves_actor_and_targets_every_second_step():
+  agent = _agent('td3_bc')
+  train = tf.function(agent.train)
+  moved = []
+  for step in range(4):
+    before = [_values(n.variables) for n in (
+        agent.actor_network, agent._target_critic_network_1,
+        agent._critic_network_1)]
+    train(fakes.transition(seed=step))
+    after = [_values(n.variables) for n in (
+        agent.actor_network, agent._target_critic_network_1,
+        agent._critic_network_1)]
+    moved.append([any(not np.array_equal(a, b) for a, b in zip(*pair))
+                  for pair in zip(before, after)])
+  assert moved == [[True, True, True], [False, False, True]] * 2
+
+
+def test_periodic_adam_is_adam_on_every_second_gradient():
+  periodic = periodic_adam.PeriodicAdam(0.1, 2)
+  adam = tf.keras.optimizers.legacy.Adam(0.1)
+  one, other = tf.Variable([1.0, -2.0]), tf.Variable([1.0, -2.0])
+  for i in range(6):
+    gradient = tf.constant([1.0 + i, -0.5 * i])
+    periodic.apply_gradients([(gradient, one)])
+    if i % 2 == 0:
+      adam.apply_gradients([(gradient, other)])
+    np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_iql_passes_by_hand():
+  agent = _agent('iql', **{'IqlAgent.expectile': 0.8,
+                           'IqlAgent.temperature': 2.0})
+  step, action_step, next_step = fakes.transition()
+  actions = action_step.action
+  value = agent._value_network((step.observation,))[0].numpy()
+  q = np.minimum(*(target((step.observation, actions))[0].numpy()
+                   for target in agent._targets))
+  advantage = q - value
+  info = agent.loss(trajectory.Transition(step, action_step, next_step)).extra
+  np.testing.assert_allclose(info['value_loss'], np.mean(np.where(
+      advantage < 0, 0.2, 0.8) * advantage**2), rtol=1e-5)
+
+  mean = agent.actor_network(step.observation)[0].mean().numpy()
+  log_prob = np.sum(  # log σ starts at 0
+      -0.5 * (actions - mean)**2 - 0.5 * np.log(2 * np.pi), axis=1)
+  np.testing.assert_allclose(
+      info['actor_loss'], -np.mean(np.exp(2 * advantage) * log_prob),
+      rtol=1e-4)
+
+  next_value = agent._value_network((next_step.observation,))[0]
+  target = next_step.reward + 0.99 * next_step.discount * next_value
+  online = [critic((step.observation, actions))[0] for critic in agent._critics]
+  np.testing.assert_allclose(info['td_loss'], np.mean(
+      (online[0] - target)**2 + (online[1] - target)**2), rtol=1e-5)
+
+
+def test_iql_anneals_the_actor_alone():
+  agent = _agent('iql', **{'build_iql.actor_decay_steps': 2})
+  _steps(agent, 0, 2)
+  before = _values(agent.actor_network.variables)
+  critics = _values(agent._critics[0].variables)
+  _steps(agent, 2, 3)
+  for variable, old in zip(agent.actor_network.variables, before):
+    np.testing.assert_array_equal(variable, old)
+  assert not np.array_equal(agent._critics[0].variables[0], critics[0])
+
+
+def test_cql_penalty_by_hand():
+  agent = _agent('cql', seed=4)
+  batch = fakes.transition()
+  observation, actions = batch.time_step.observation, batch.action_step.action
+  critics = (agent._critic_network_1, agent._critic_network_2)
+  policy, log_pi = agent._sample_and_transpose_actions_and_log_probs(
+      batch.time_step, 3)
+  uniform = tf.reshape(agent._uniform_actions(8), [8, 3, 2])
+  assert float(tf.reduce_min(uniform)) >= -1 and np.std(uniform) > 0.3
+  expected = 0.0
+  for critic in critics:
+    q = lambda a, c=critic: np.stack(  # noqa: E731
+        [c((observation, a[:, i]))[0] for i in range(3)], axis=1)
+    terms = np.concatenate(  # the density of uniform actions is 1/4
+        [q(policy) - log_pi, q(uniform) - np.log(0.25)], axis=1)
+    expected += 0.5 * np.mean(np.log(np.sum(np.exp(terms), axis=1))
+                              - critic((observation, actions))[0])
+  info = agent.train(batch)
+  np.testing.assert_allclose(info.extra['cql_loss'], expected, rtol=1e-4)
+  np.testing.assert_allclose(
+      info.extra['critic_loss'],
+      0.5 * info.extra['td_loss'] + 10.0 * info.extra['cql_loss'], rtol=1e-5)
+
+
+def test_cql_needs_equal_bounds_and_takes_them_in_any_form():
+  batch = fakes.transition()
+  spec = tensor_spec.BoundedTensorSpec(
+      [2], tf.float32, [-1.0, -1.0], [1.0, 1.0], 'action')
+  found = _agent('cql', action_spec=spec).train(batch).extra['cql_loss']
+  expected = _agent('cql').train(batch).extra['cql_loss']
+  np.testing.assert_allclose(found, expected, rtol=1e-6)
+  with pytest.raises(ValueError, match='same bounds in all dimensions'):
+    _agent('cql', action_spec=tensor_spec.BoundedTensorSpec(
+        [2], tf.float32, [-1.0, -2.0], [1.0, 2.0], 'action'))
+
+
+def test_cql_clones_first():
+  agent = _agent('cql', **{'CqlAgent.num_bc_steps': 1})
+  for variable in agent._critic_network_1.variables:
+    variable.assign_add(tf.ones_like(variable))  # a large Q
+  cloning, acting = (
+      float(agent.train(fakes.transition()).extra['actor_loss'])
+      for _ in range(2))
+  assert abs(cloning - acting) > 0.1

@@ -22,6 +22,7 @@ from tf_agents.networks import network
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
+from drvf_tf.agents import agent_parts
 from drvf_tf.losses import (
   backups,
   constraints,
@@ -31,17 +32,6 @@ from drvf_tf.losses import (
   terms,
 )
 from drvf_tf.losses import regularizers as regularizers_lib
-
-
-class CriticPass(NamedTuple):
-  """The critic's objective and what was seen on the way.
-
-  Attributes:
-    loss: Scalar, this replica's part of the global loss.
-    metrics: Scalars, this replica's parts.
-  """
-  loss: tf.Tensor
-  metrics: Dict[str, tf.Tensor]
 
 
 class ActorPass(NamedTuple):
@@ -117,7 +107,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
         by default, not TF-Agents' global step that all agents share.
       name: Name of the agent.
     """
-    _check_action_spec(action_spec)
+    agent_parts.check_action_spec(action_spec)
     if num_samples < 1:
       raise ValueError(f'num_samples must be at least 1, not {num_samples}.')
     if num_batches <= 0:
@@ -127,9 +117,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     if target_entropy is None:
       target_entropy = -float(action_spec.shape.num_elements())
     if train_step_counter is None:
-      train_step_counter = tf.Variable(
-          0, dtype=tf.int64, trainable=False, name='train_step',
-          aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA)
+      train_step_counter = agent_parts.own_train_step()
     target = critic_network.copy(name='TargetCriticNetwork')
     super().__init__(
         time_step_spec, action_spec,
@@ -184,7 +172,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     experience = self._as_transition(experience)
     time_steps, policy_steps, next_time_steps = experience
     actions = policy_steps.action
-    _check_batch(time_steps, actions, next_time_steps)
+    agent_parts.check_batch(time_steps, actions, next_time_steps)
     draws = noise.Draws.at_step(self._seed, self.train_step_counter)
 
     variables = self.critic_network.trainable_variables
@@ -238,7 +226,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
   def _critic_pass(self, time_steps: ts.TimeStep, actions: tf.Tensor,
                    next_time_steps: ts.TimeStep,
                    weights: Optional[tf.Tensor],
-                   draws: noise.Draws) -> CriticPass:
+                   draws: noise.Draws) -> agent_parts.Pass:
     """Eq. (16): the trunk runs once over the data and all pairs asked for."""
     targets = self._td_targets(next_time_steps, draws)
     context = regularizers_lib.Context(
@@ -262,12 +250,12 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       loss += self._average(term)
       metrics[part.name] = self._average(value)
     metrics.update(self._q_metrics('data', q_data))
-    metrics['target_mean'] = self._share(targets)
-    metrics['effective_members'] = self._share(
+    metrics['target_mean'] = agent_parts.share(targets)
+    metrics['effective_members'] = agent_parts.share(
         statistics.effective_members(q_data.samples))
-    metrics['posterior_std'] = self._share(
+    metrics['posterior_std'] = agent_parts.share(
         self.critic_network.head.posterior_std())
-    return CriticPass(loss, metrics)
+    return agent_parts.Pass(loss, metrics)
 
   def _td_targets(self, next_time_steps: ts.TimeStep,
                   draws: noise.Draws) -> tf.Tensor:
@@ -296,7 +284,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     loss = self._average(self._actor_constraint(
         objective, distribution, actions, self.train_step_counter), weights)
     metrics = self._q_metrics('policy', q)
-    metrics['entropy'] = -self._share(log_pi)
+    metrics['entropy'] = -agent_parts.share(log_pi)
     return ActorPass(loss, log_pi, metrics)
 
   def _policy_distribution(self, observations: tf.Tensor) -> Any:
@@ -323,53 +311,22 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     """This replica's part: `[R]` averaged globally, a scalar added once."""
     if term.shape.rank == 0:
       return tf.nn.scale_regularization_loss(term)
-    return tf.nn.compute_average_loss(term, sample_weight=weights)
-
-  def _share(self, values: tf.Tensor) -> tf.Tensor:
-    """Mean of a statistic, as this replica's part of a sum over replicas."""
-    return tf.nn.scale_regularization_loss(tf.reduce_mean(values))
+    return agent_parts.average(term, weights)
 
   def _q_metrics(self, where: str,
                  q: q_values.QValues) -> Dict[str, tf.Tensor]:
     stats = statistics.q_statistics(q.mean, q.variance)
-    return {f'q_{where}': self._share(stats.mean),
-            f'q_std_{where}': self._share(stats.std)}
+    return {f'q_{where}': agent_parts.share(stats.mean),
+            f'q_std_{where}': agent_parts.share(stats.std)}
 
-  def _loss_info(self, critic: CriticPass, actor: ActorPass,
+  def _loss_info(self, critic: agent_parts.Pass, actor: ActorPass,
                  alpha_loss: tf.Tensor) -> tf_agent.LossInfo:
     extra = {
         'critic_loss': critic.loss,
         'actor_loss': actor.loss,
         'alpha_loss': alpha_loss,
-        'temperature': self._share(tf.exp(self._log_alpha)),
+        'temperature': agent_parts.share(tf.exp(self._log_alpha)),
         **critic.metrics,
         **actor.metrics,
     }
     return tf_agent.LossInfo(critic.loss + actor.loss + alpha_loss, extra)
-
-
-def _check_action_spec(action_spec: types.NestedTensorSpec) -> None:
-  """Raises unless the actions are one bounded, continuous vector."""
-  flat = tf.nest.flatten(action_spec)
-  if len(flat) != 1 or flat[0] is not action_spec:
-    raise ValueError(f'action_spec must be one vector, not {action_spec}.')
-  if not action_spec.dtype.is_floating:
-    raise ValueError(
-        f'action_spec must be continuous, not {action_spec.dtype.name}: '
-        'discrete actions are not supported.')
-  bounds = [getattr(action_spec, side, None) for side in ('minimum', 'maximum')]
-  largest = action_spec.dtype.max
-  if any(b is None or not (abs(b) < largest).all() for b in bounds):
-    raise ValueError(
-        f'action_spec must be bounded on both sides, not {action_spec}.')
-
-
-def _check_batch(time_steps: ts.TimeStep, actions: tf.Tensor,
-                 next_time_steps: ts.TimeStep) -> None:
-  """Stops the step if the batch holds NaN or inf, naming where."""
-  for where, values in (('observation', time_steps.observation),
-                        ('action', actions),
-                        ('reward', next_time_steps.reward),
-                        ('next observation', next_time_steps.observation)):
-    tf.debugging.check_numerics(
-        values, f'The {where} of the experience holds NaN or inf.')

@@ -3,10 +3,7 @@ import gin
 import numpy as np
 import pytest
 import tensorflow as tf
-from tf_agents.drivers import dynamic_step_driver
-from tf_agents.environments import random_py_environment, tf_py_environment
-from tf_agents.replay_buffers import tf_uniform_replay_buffer
-from tf_agents.specs import array_spec, tensor_spec
+from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import trajectory
 
 from drvf_tf.agents import build_baselines, periodic_adam
@@ -64,113 +61,6 @@ def test_a_step_moves_every_variable_and_reports_scalars(name):
   assert 'actor_loss' in info.extra
   if name not in _WITHOUT_CRITIC:
     assert {'critic_loss', 'td_loss', 'q_data'} <= set(info.extra)
-
-
-@every_agent
-def test_trajectories_of_two_steps_give_the_same_step(name):
-  observations, actions, rewards, discounts, next_observations = fakes.arrays()
-  pair = lambda a, b: tf.constant(np.stack([a, b], axis=1))  # noqa: E731
-  experience = trajectory.Trajectory(
-      step_type=tf.ones([8, 2], tf.int32),
-      observation=pair(observations, next_observations),
-      action=pair(actions, actions), policy_info=(),
-      next_step_type=tf.ones([8, 2], tf.int32),
-      reward=pair(rewards, rewards), discount=pair(discounts, discounts))
-  one, other = _agent(name), _agent(name)
-  one.train(fakes.transition())
-  other.train(experience)
-  for a, b in zip(_values(one.variables), _values(other.variables)):
-    np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
-
-
-@every_agent
-def test_same_seed_gives_identical_weights(name):
-  runs = []
-  for start in (1, 1, 2):
-    agent = _agent(name, seed=start)
-    if start == 1:
-      initial = _values(agent.variables)
-    for variable, value in zip(agent.variables, initial):
-      variable.assign(value)  # what remains of the seed is its draws
-    _steps(agent, 0, 5)
-    runs.append(_values(agent.variables))
-  for a, b in zip(runs[0], runs[1]):
-    np.testing.assert_array_equal(a, b)
-  differ = any(not np.array_equal(a, b) for a, b in zip(runs[0], runs[2]))
-  assert differ == (name not in _DETERMINISTIC_STEP)
-
-
-@every_variant
-def test_a_checkpoint_resumes_exactly(name, tmp_path):
-  straight = _agent(name, seed=3)
-  _steps(straight, 0, 7)
-  first = _agent(name, seed=3)
-  _steps(first, 0, 4)
-  path = tf.train.Checkpoint(agent=first).write(str(tmp_path / 'checkpoint'))
-  second = _agent(name, seed=3)
-  _steps(second, 0, 1)  # creates optimizer slots, at other values
-  tf.train.Checkpoint(agent=second).read(path).assert_consumed()
-  _steps(second, 4, 7)
-  for variable, expected in zip(second.variables, _values(straight.variables)):
-    np.testing.assert_array_equal(variable, expected, variable.name)
-
-
-@every_agent
-def test_target_and_online_share_no_variable(name):
-  agent = _agent(name)
-  networks = [module for module in agent.submodules
-              if hasattr(module, 'create_variables')
-              and module.name.startswith(('Target', 'ValueNetwork', 'Actor'))]
-  seen = [id(v) for module in networks for v in module.variables]
-  assert len(seen) == len(set(seen))
-  targets = sum(m.name.startswith('Target') for m in networks)
-  assert targets == {'bc': 0, 'td3_bc': 3}.get(name, 2)
-
-
-@every_variant
-def test_two_replicas_equal_one_on_the_same_global_batch(name):
-  one = _agent(name)
-  # No collective ops: their keys, and with them the shapes of other agents'
-  # gradients, outlive a strategy.
-  strategy = tf.distribute.MirroredStrategy(
-      ['CPU:0', 'CPU:1'], tf.distribute.ReductionToOneDevice())
-  with strategy.scope():
-    two = _agent(name)
-
-  @tf.function
-  def train(batch):
-    return strategy.run(two.train, (batch,))
-
-  for step in range(3):
-    batch = fakes.transition(seed=step)
-    halves = strategy.experimental_distribute_values_from_function(
-        lambda context, b=batch: tf.nest.map_structure(
-            lambda t: tf.split(t, 2)[context.replica_id_in_sync_group], b))
-    info_one = one.train(batch)
-    info_two = tf.nest.map_structure(
-        lambda x: strategy.reduce('SUM', x, axis=None), train(halves))
-    for key, value in info_one.extra.items():
-      np.testing.assert_allclose(info_two.extra[key], value, rtol=2e-4,
-                                 atol=1e-5, err_msg=key)
-  for a, b in zip(one.variables, two.variables):
-    np.testing.assert_allclose(a, b.read_value(), rtol=2e-4, atol=2e-5)
-
-
-@every_agent
-def test_collects_with_a_driver_and_trains_on_it(name):
-  env = tf_py_environment.TFPyEnvironment(
-      random_py_environment.RandomPyEnvironment(
-          array_spec.BoundedArraySpec([3], np.float32, -1.0, 1.0),
-          array_spec.BoundedArraySpec([2], np.float32, -1.0, 1.0)))
-  agent = _agent(name)
-  buffer = tf_uniform_replay_buffer.TFUniformReplayBuffer(
-      agent.collect_data_spec, batch_size=1, max_length=100)
-  dynamic_step_driver.DynamicStepDriver(
-      env, agent.collect_policy, [buffer.add_batch], num_steps=20).run()
-  experience, _ = next(iter(buffer.as_dataset(
-      sample_batch_size=8, num_steps=2)))
-  assert np.isfinite(agent.train(experience).loss)
-  assert np.isfinite(agent.policy.action(env.current_time_step()).action).all()
 
 
 @every_agent

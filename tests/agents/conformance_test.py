@@ -24,9 +24,17 @@ METHODS = ['drvf'] + sorted(
     path.stem for path in (_GIN / 'baselines').glob('*.gin'))
 # Two critics and their minimum, or none, are no ensemble.
 WITHOUT_ENSEMBLE = ('bc', 'filtered_bc', 'cql', 'td3_bc', 'iql')
+# What is costly to show is slow for all but a few, of different make.
+_ALWAYS = ('edac', 'pbrl_prior', 'dropout', 'iql', 'td3_bc')
+COSTLY = [method if method in _ALWAYS
+          else pytest.param(method, marks=pytest.mark.slow)
+          for method in METHODS]
 _SMALL = ['EnsembleCriticNetwork.hidden_units=(8, 8)',
           'EnsembleCriticNetwork.num_members=3',
-          'tanh_gaussian_actor.hidden_units=(8, 8)']
+          'tanh_gaussian_actor.hidden_units=(8, 8)',
+          'baseline_actor.hidden_units=(8, 8)',
+          'baseline_critic.hidden_units=(8, 8)',
+          'CqlAgent.num_bc_steps=1']
 
 
 def _make(method, seed=0):
@@ -117,7 +125,7 @@ def test_same_seed_same_weights_and_a_checkpoint_resumes_exactly(
              for a, b in zip(_values(other), _values(_make(method, seed=3))))
 
 
-@pytest.mark.parametrize('method', METHODS)
+@pytest.mark.parametrize('method', COSTLY)
 def test_two_replicas_equal_one_on_the_same_global_batch(method):
   one = _make(method)
   strategy = tf.distribute.MirroredStrategy(
@@ -161,7 +169,7 @@ def test_runs_in_a_driver(method):
   assert all((abs(step.action) <= 1).all() for step in seen)
 
 
-@pytest.mark.parametrize('method', METHODS)
+@pytest.mark.parametrize('method', COSTLY)
 def test_exports_what_it_does_and_what_it_knows(method, tmp_path):
   agent = _make(method)
   rng = np.random.default_rng(1)

@@ -1,9 +1,9 @@
 """What things cost: a train step, a served answer, an environment's step.
 
   python launch/benchmark.py --samples=5 --ood_actions=10 --batch=256
+  python launch/benchmark.py --methods=pbrl_10,sac_n_10,edac_10,drvf_3,drvf_5
   python launch/benchmark.py --suite=latency
   python launch/benchmark.py --suite=envs
-  python launch/benchmark.py --suite=latency
 """
 import os
 
@@ -29,6 +29,9 @@ flags.DEFINE_enum(
 flags.DEFINE_multi_enum(
     'candidate', list(_CANDIDATES), list(_CANDIDATES),
     'What to time; the first is what the others are compared with.')
+flags.DEFINE_list(
+    'methods', [], "Times whole methods instead, as in the paper's cost table: "
+    'pbrl_10, sac_n_10, sac_n_20, sac_n_500, edac_10, edac_50, drvf_3, drvf_5.')
 flags.DEFINE_integer('members', 5, 'M, critics in the ensemble.', 1)
 flags.DEFINE_multi_integer(
     'samples', [5], 'n, posterior draws; several give one DRVF line each.', 1)
@@ -94,6 +97,11 @@ def main(argv):
   tf.config.threading.set_inter_op_parallelism_threads(FLAGS.threads)
   if FLAGS.threads == 1 and hasattr(os, 'sched_setaffinity'):
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+  if FLAGS.methods:
+    import drvf_tf.envs  # noqa: F401
+    from drvf_tf.analysis import method_cost
+    print(method_cost.run(FLAGS.methods, FLAGS.rounds))
+    return
   _SUITES[FLAGS.suite](_sizes(FLAGS.samples[0], FLAGS.layer_norm[0] == 'on'))
 
 

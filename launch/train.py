@@ -22,6 +22,8 @@ _GIN_PARAM = flags.DEFINE_multi_string(
 _RUN_DIR = flags.DEFINE_string(
     'run_dir', None, 'Folder of the run; runs/<gin files>/seed<seed> by '
     'default. A folder that holds a run goes on with it.')
+_LIST = flags.DEFINE_bool(
+    'list', False, 'Print the methods, their gin files and sizes, and stop.')
 _SEED = flags.DEFINE_integer(
     'seed', None, 'Binds train_eval.seed, over the gin files.')
 
@@ -31,6 +33,9 @@ def main(argv: Sequence[str]) -> None:
   if len(argv) > 1:
     raise user_errors.UserError(
         f'{argv[1]!r} is not a flag: name gin files with --gin_file=...')
+  if _LIST.value:
+    _print_methods()
+    return
   if not _GIN_FILE.value:
     raise user_errors.UserError(
         'Which task? Name a gin file, e.g. --gin_file=gin/quickstart.gin.')
@@ -55,6 +60,15 @@ def main(argv: Sequence[str]) -> None:
     print('Stopped: the same command goes on from the last checkpoint.',
           file=sys.stderr)
     sys.exit(130)
+
+
+def _print_methods() -> None:
+  import drvf_tf.envs  # noqa: F401
+  from drvf_tf.analysis import methods
+  print(methods.table())
+  print('\nAny of them over any task: --gin_file=gin/hopper_medium.gin '
+        '--gin_file=gin/baselines/edac.gin; parameters are those of '
+        'walker2d-medium.')
 
 
 def _default_run_dir() -> str:

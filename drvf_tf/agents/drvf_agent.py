@@ -68,5 +68,5 @@ class DRVFAgent(ensemble_sac_agent.EnsembleSacAgent):
     super().__init__(
         time_step_spec, action_spec, critic_network, actor_network,
         actor_optimizer, critic_optimizer, alpha_optimizer,
-        num_batches=num_batches, backup=backup, regularizers=parts, td_weight=eta_q,
-        num_samples=num_samples, **kwargs)
+        num_batches=num_batches, backup=backup, regularizers=parts,
+        td_weight=eta_q, num_samples=num_samples, **kwargs)

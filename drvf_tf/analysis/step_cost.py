@@ -109,7 +109,8 @@ def _specs(sizes: Sizes) -> Tuple[ts.TimeStep, types.BoundedTensorSpec]:
   return ts.time_step_spec(observation), action
 
 
-def _batch(sizes: Sizes) -> trajectory.Transition:
+def batch(sizes: Sizes) -> trajectory.Transition:
+  """A batch of noise."""
   rng = np.random.default_rng(0)
   normal = lambda *shape: tf.constant(rng.normal(size=shape), tf.float32)  # noqa: E731
   rows = sizes.batch
@@ -128,12 +129,12 @@ def _count(networks: Sequence[network.Network]) -> int:
 def _candidate(name: str, agent: tf_agent.TFAgent, flops: float,
                networks: Sequence[network.Network],
                sizes: Sizes) -> Candidate:
-  batch = _batch(sizes)
+  experience = batch(sizes)
 
   @tf.function
   def step(count):
     for _ in tf.range(count):
-      agent.train(batch)
+      agent.train(experience)
 
   return Candidate(name, step, flops, _count(networks))
 

@@ -1,4 +1,5 @@
 """An ensemble critic with frozen random priors (Osband et al., 2018)."""
+import functools
 from typing import Any, List, Optional, Sequence
 
 import gin
@@ -38,8 +39,8 @@ class PriorCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
     self._prior_scale = prior_scale
     self._prior = ensemble_critic_network.EnsembleCriticNetwork(
         input_tensor_spec, num_members=self._num_members,
-        hidden_units=self._hidden_units, head=lambda members, seed: heads.PointHead(
-            members, mean_range=prior_range, seed=seed),
+        hidden_units=self._hidden_units,
+        head=functools.partial(heads.PointHead, mean_range=prior_range),
         layer_norm=False, l2=0.0, seed=None if seed is None else seed + 500,
         name='prior')
     self._prior.create_variables()

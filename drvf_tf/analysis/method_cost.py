@@ -1,0 +1,115 @@
+"""The paper's cost table, on this machine: time, operations, parameters."""
+import contextlib
+import io
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from drvf_tf import user_errors
+from drvf_tf.analysis import methods, step_cost
+
+
+class Row(NamedTuple):
+  """A method at the size the paper uses it in.
+
+  Attributes:
+    label: What the table calls it.
+    files: gin files.
+    bindings: gin bindings on top.
+    sizes: (observation, action).
+    paper_seconds: Of 1,000 steps on the paper's Tesla P40.
+  """
+  label: str
+  files: Tuple[str, ...]
+  bindings: Tuple[str, ...]
+  sizes: Tuple[int, int]
+  paper_seconds: float
+
+
+def _row(label: str, task: str, overlay: str, members: int,
+         paper_seconds: float) -> Row:
+  files = (f'gin/{task}_medium.gin',
+           *([f'gin/baselines/{overlay}.gin'] if overlay else []))
+  return Row(f'{label} {members}, {task}', files,
+             (f'EnsembleCriticNetwork.num_members={members}',),
+             (11, 3) if task == 'hopper' else (17, 6), paper_seconds)
+
+
+# Table "computation" of the paper, by the names that `--methods` takes.
+ROWS: Dict[str, Row] = {
+    'pbrl_10': _row('PBRL', 'halfcheetah', 'pbrl', 10, 147.3),
+    'sac_n_10': _row('SAC-N', 'halfcheetah', 'sac_n', 10, 19.4),
+    'sac_n_20': _row('SAC-N', 'walker2d', 'sac_n', 20, 17.5),
+    'sac_n_500': _row('SAC-N', 'hopper', 'sac_n', 500, 117.1),
+    'edac_10': _row('EDAC', 'halfcheetah', 'edac', 10, 24.9),
+    'edac_50': _row('EDAC', 'hopper', 'edac', 50, 25.5),
+    'drvf_3': _row('DRVF', 'halfcheetah', '', 3, 33.4),
+    'drvf_5': _row('DRVF', 'walker2d', '', 5, 33.8),
+}
+
+
+def candidate(row: Row, bindings: Sequence[str] = ()) -> step_cost.Candidate:
+  """What `step_cost.interleave` times: the whole train step of a method."""
+  observation, action = row.sizes
+  agent = methods.agent_of(row.files, [*row.bindings, *bindings], observation,
+                           action)
+  experience = step_cost.batch(
+      step_cost.Sizes(observation=observation, action=action))
+  one = tf.function(agent.train, autograph=False)
+
+  @tf.function
+  def step(count):
+    for _ in tf.range(count):
+      one(experience)
+
+  return step_cost.Candidate(
+      row.label, step, operations(one.get_concrete_function(experience)),
+      methods.parameters(agent))
+
+
+def operations(function: Any) -> float:
+  """Floating-point operations of a graph, as TensorFlow's profiler counts."""
+  options = tf.compat.v1.profiler.ProfileOptionBuilder.float_operation()
+  options['output'] = 'none'
+  verbosity = logging.get_verbosity()
+  logging.set_verbosity(logging.ERROR)  # that this API is an old one
+  try:
+    with contextlib.redirect_stdout(io.StringIO()):
+      profile = tf.compat.v1.profiler.profile(function.graph, options=options)
+  finally:
+    logging.set_verbosity(verbosity)
+  return float(profile.total_float_ops)
+
+
+def run(names: Sequence[str], rounds: int) -> str:
+  """Times the methods side by side.
+
+  Args:
+    names: Of `ROWS`.
+    rounds: Turns of each.
+
+  Returns:
+    The table.
+  """
+  for name in names:
+    if name not in ROWS:
+      raise user_errors.UserError(
+          f'There is no method {name!r} in the cost table: there are '
+          f'{", ".join(ROWS)}.')
+  candidates = [candidate(ROWS[name]) for name in names]
+  seconds = step_cost.interleave(candidates, rounds)
+  return table([ROWS[name] for name in names], candidates, seconds)
+
+
+def table(rows: Sequence[Row], candidates: Sequence[step_cost.Candidate],
+          seconds: Dict[str, List[float]]) -> str:
+  """One line per method; the paper's seconds are of another machine."""
+  lines = [f'{"":24}{"CPU ms/step":>12}{"GFLOP/step":>12}{"parameters":>13}'
+           f'{"paper: GPU s per 1,000 steps":>31}']
+  for row, c in zip(rows, candidates):
+    lines.append(
+        f'{c.name:24}{1e3 * np.median(seconds[c.name]):12.1f}'
+        f'{c.flops / 1e9:12.2f}{c.parameters:13,}{row.paper_seconds:31.1f}')
+  return '\n'.join(lines)

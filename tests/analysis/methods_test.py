@@ -1,0 +1,44 @@
+"""The list of methods, their sizes, and what a step of them costs."""
+import tensorflow as tf
+
+from drvf_tf import user_errors
+from drvf_tf.analysis import method_cost, methods
+
+
+def test_every_method_says_what_it_is():
+  known = methods.known()
+  names = [method.name for method in known]
+  assert len(set(names)) == len(names)
+  assert {'DRVF', 'SAC-N', 'EDAC', 'PBRL', 'PBRL-Prior', 'PBRL + repulsion',
+          'MSG', 'Dropout ensemble', 'Dropout + diversity',
+          'Dropout + repulsion', 'LB-SAC', 'BC', '10 % BC', 'CQL', 'TD3+BC',
+          'IQL'} == set(names)
+  for method in known:
+    assert len(method.what) > 20 and method.what.endswith('.'), method
+
+
+def test_a_first_sentence():
+  text = '# A method (paper, App. E; Some et al., 2021): one.\n# Two.\nx = 1\n'
+  assert methods._first_sentence(text) == (
+      'A method (paper, App. E; Some et al., 2021): one.')
+
+
+def test_parameters_as_the_paper_counts_them():
+  agent = methods.agent_of(['gin/walker2d_medium.gin',
+                            'gin/baselines/sac_n.gin'])
+  assert methods.parameters(agent) == 2_898_976
+
+
+def test_operations_of_a_product():
+  function = tf.function(tf.matmul).get_concrete_function(
+      tf.TensorSpec([3, 5]), tf.TensorSpec([5, 7]))
+  assert method_cost.operations(function) == 2 * 3 * 5 * 7
+
+
+def test_an_unknown_method_is_named():
+  try:
+    method_cost.run(['nonsense'], rounds=1)
+  except user_errors.UserError as error:
+    assert 'nonsense' in str(error) and 'edac_10' in str(error)
+  else:
+    raise AssertionError

@@ -3,6 +3,8 @@ import importlib.util
 import logging
 import os
 import pathlib
+import re
+import socket
 from typing import Any, Dict, Hashable, List, Optional, Tuple
 
 from drvf_tf import user_errors
@@ -18,6 +20,19 @@ def check_installed() -> None:
     raise user_errors.UserError(
         "A sweep runs on Ray, which is not installed: pip install '.[sweep]' "
         '(--dry_run works without).')
+
+
+def _check_reachable(address: Optional[str]) -> None:
+  """Ray itself would try for minutes."""
+  place = re.fullmatch(r'(?:ray://)?([^/]+):(\d+)', address or '')
+  if not place:
+    return
+  try:
+    socket.create_connection((place.group(1), int(place.group(2))), 10).close()
+  except (OSError, OverflowError) as error:
+    raise user_errors.UserError(
+        f'Nobody answers at --address={address} ({error}): start a cluster '
+        'there with `ray start --head`, or leave --address out.') from error
 
 
 class RayPool:
@@ -38,8 +53,11 @@ class RayPool:
       UserError: The cluster cannot be reached, or a run fits on no machine.
     """
     check_installed()
+    _check_reachable(address)
     # Read when Ray is imported, or inherited by its processes.
     os.environ.setdefault('RAY_USAGE_STATS_ENABLED', '0')
+    # Ray would start its workers, and our runs from them, at niceness 15.
+    os.environ.setdefault('RAY_worker_niceness', '0')
     os.environ['PYTHONPATH'] = os.pathsep.join(
         filter(None, [str(_ROOT), os.environ.get('PYTHONPATH')]))
     import ray

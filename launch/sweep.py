@@ -36,14 +36,14 @@ _TASK = flags.DEFINE_multi_string(
     'task', None, "A task's gin file; may be repeated, instead of the sweep "
     "file's tasks.")
 _METHOD = flags.DEFINE_multi_string(
-    'method', None, '<name>=<gin file>,...: overlays that make a method of a '
-    'task; none (<name>=) for DRVF. May be repeated, instead of the sweep '
-    "file's.")
+    'method', None, "<name>=<gin file>,...: overlays after a task's file, none "
+    '(<name>=) for DRVF; <file>/<task>.gin goes before <file>.gin where there '
+    "is one. May be repeated, instead of the sweep file's.")
 _SEEDS = flags.DEFINE_list(
     'seeds', None, "Seeds, e.g. 0,1,2, instead of the sweep file's.")
 _GIN_FILE = flags.DEFINE_multi_string(
-    'gin_file', [], 'For every run, after its task and before its method, e.g. '
-    'gin/cpu.gin; may be repeated.')
+    'gin_file', [], "For every run, after its task's and its method's files, "
+    'e.g. gin/cpu.gin; may be repeated.')
 _GIN_PARAM = flags.DEFINE_multi_string(
     'gin_param', [], 'A gin binding for every run; may be repeated.')
 _OUT = flags.DEFINE_string(

@@ -5,7 +5,7 @@ from typing import List, NamedTuple, Tuple
 
 from drvf_tf.sweep import plan as plan_lib
 
-_TRAIN = pathlib.Path(__file__).parents[2] / 'launch' / 'train.py'
+_ROOT = pathlib.Path(__file__).parents[2]
 
 
 class Cell(NamedTuple):
@@ -52,8 +52,25 @@ def product(plan: plan_lib.Plan, out: pathlib.Path,
         run_dir = out / name / method / f'seed_{seed}'
         bindings = (*limits, *plan.bindings, f'train_eval.seed={seed}')
         found.append(Cell(name, method, seed, run_dir, (
-            sys.executable, str(_TRAIN),
-            *(f'--gin_file={file}' for file in (task, *plan.gin_files, *files)),
+            sys.executable, str(_ROOT / 'launch' / 'train.py'),
+            f'--gin_file={task}',
+            *(f'--gin_file={for_task(file, name)}' for file in files),
+            *(f'--gin_file={file}' for file in plan.gin_files),
             *(f'--gin_param={binding}' for binding in bindings),
             f'--run_dir={run_dir}')))
   return found
+
+
+def for_task(file: str, task: str) -> str:
+  """A method's file, or its own for the task where there is one.
+
+  Args:
+    file: Of a method, e.g. gin/baselines/edac.gin.
+    task: Name of the task, e.g. hopper_medium.
+
+  Returns:
+    A file such as gin/baselines/edac/hopper_medium.gin if it exists, which is
+    to include what it refines; else `file`.
+  """
+  own = pathlib.Path(file).with_suffix('') / f'{task}.gin'
+  return str(own) if (_ROOT / own).is_file() else file

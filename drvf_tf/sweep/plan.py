@@ -17,10 +17,11 @@ class Plan(NamedTuple):
 
   Attributes:
     tasks: gin files, one for each task.
-    methods: By name, the gin files that make the method of a task's file; the
-      task's file alone is DRVF.
+    methods: By name, the gin files that come after a task's; the task's alone
+      is DRVF. <file>/<task>.gin is taken instead of <file>.gin where there is
+      one.
     seeds: Of the runs.
-    gin_files: For every run, after the task's file and before the method's.
+    gin_files: For every run, after the task's and the method's.
     bindings: For every run, over all files.
   """
   tasks: Tuple[str, ...]

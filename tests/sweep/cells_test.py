@@ -20,8 +20,8 @@ def test_product_by_hand(tmp_path):
   assert last.name == 'b other seed 7'
   assert last.command == (
       sys.executable, _TRAIN,
-      '--gin_file=/else/b.gin', '--gin_file=gin/cpu.gin',
-      '--gin_file=gin/x.gin', '--gin_file=gin/y.gin',
+      '--gin_file=/else/b.gin', '--gin_file=gin/x.gin',
+      '--gin_file=gin/y.gin', '--gin_file=gin/cpu.gin',
       '--gin_param=configure_runtime.intra_op_threads=3',
       '--gin_param=configure_runtime.inter_op_threads=3',
       '--gin_param=Evaluation.num_workers=3',
@@ -29,3 +29,18 @@ def test_product_by_hand(tmp_path):
       f'--run_dir={tmp_path}/b/other/seed_7')
   assert last.arguments == last.command[2:]
   assert len({cell.run_dir for cell in found}) == 8
+
+
+def test_a_method_has_its_own_values_for_a_task(tmp_path):
+  general = tmp_path / 'edac.gin'
+  own = tmp_path / 'edac' / 'hopper_medium.gin'
+  own.parent.mkdir()
+  for file in (general, own):
+    file.write_text('')
+  assert cells.for_task(str(general), 'hopper_medium') == str(own)
+  assert cells.for_task(str(general), 'hopper_expert') == str(general)
+  first, second = cells.product(
+      plan.Plan(('gin/hopper_medium.gin', 'gin/hopper_expert.gin'),
+                {'edac': (str(general),)}, (0,), (), ()), tmp_path, 1)
+  assert first.arguments[1] == f'--gin_file={own}'
+  assert second.arguments[1] == f'--gin_file={general}'

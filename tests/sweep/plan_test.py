@@ -7,7 +7,7 @@ from drvf_tf import user_errors
 from drvf_tf.sweep import cells, plan
 
 _ROOT = pathlib.Path(__file__).parents[2]
-_ENSEMBLES = ['sac_n', 'edac', 'pbrl', 'td3_bc', 'iql', 'cql']
+_BASELINES = ['sac_n', 'edac', 'pbrl', 'td3_bc', 'iql', 'cql']
 
 
 def _file(folder, text):
@@ -79,15 +79,21 @@ def test_what_makes_no_sense_is_one_sentence(tmp_path, text, sentence):
 
 
 @pytest.mark.parametrize('name, methods, count', [
-    ('table1', ['drvf', *_ENSEMBLES], 15 * 7 * 5),
+    ('table1', ['drvf', *_BASELINES], 15 * 7 * 5),
     ('antmaze', ['drvf', 'iql', 'td3_bc', 'bc', 'msg'], 4 * 5 * 5),
     ('maze2d_smoke', ['drvf', 'drvf_bc'], 4)])
 def test_ready_sweeps(name, methods, count, tmp_path):
-  if 'iql' in methods and not (_ROOT / 'gin/baselines').is_dir():
-    pytest.skip('no baselines here')
   found = plan.read(f'sweeps/{name}.gin')
   assert list(found.methods) == methods
   assert found.methods['drvf'] == ()
-  for method in set(methods) - {'drvf', 'drvf_bc'}:
-    assert found.methods[method] == (f'gin/baselines/{method}.gin',)
   assert len(cells.product(found, tmp_path, 1)) == count
+
+
+def test_table1_has_the_values_of_each_task(tmp_path):
+  files = {(cell.task, cell.method): cell.arguments[1] for cell
+           in cells.product(plan.read('sweeps/table1.gin'), tmp_path, 1)}
+  folder = '--gin_file=gin/baselines'
+  assert files['hopper_medium', 'edac'] == f'{folder}/edac/hopper_medium.gin'
+  assert files['hopper_medium', 'pbrl'] == f'{folder}/pbrl.gin'
+  assert files['hopper_expert', 'pbrl'] == f'{folder}/pbrl/hopper_expert.gin'
+  assert files['walker2d_random', 'cql'] == f'{folder}/cql.gin'

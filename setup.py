@@ -48,6 +48,8 @@ setuptools.setup(
         'minari': ['minari[hdf5]>=0.4.3'],
         # Only to compare speeds: its v4 tasks are not D4RL's physics.
         'benchmark': ['gymnasium[mujoco]>=1.0'],
+        # Has wheels for Python 3.9 to 3.11, and takes TensorFlow's protobuf 4.
+        'sweep': ['ray==2.49.2'],
         'test': ['pytest>=7.4', 'pytest-timeout>=2.1', 'pytest-xdist>=3.5'],
         # mypy 1.8 is the last that accepts TF-Agents' typing-extensions 4.5.
         'lint': ['ruff==0.6.9', 'mypy==1.8.0'],

@@ -1,0 +1,138 @@
+"""What a sweep runs, from a gin file of `sweep.*` bindings and from flags."""
+import pathlib
+import re
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+import gin
+from absl import logging
+
+from drvf_tf import user_errors
+from drvf_tf.train import binding_checks
+
+_ROOT = pathlib.Path(__file__).parents[2]
+
+
+class Plan(NamedTuple):
+  """Tasks × methods × seeds, and what every run has in common.
+
+  Attributes:
+    tasks: gin files, one for each task.
+    methods: By name, the gin files that come after a task's; the task's alone
+      is DRVF. <file>/<task>.gin is taken instead of <file>.gin where there is
+      one.
+    seeds: Of the runs.
+    gin_files: For every run, after the task's and the method's.
+    bindings: For every run, over all files.
+  """
+  tasks: Tuple[str, ...]
+  methods: Dict[str, Tuple[str, ...]]
+  seeds: Tuple[int, ...]
+  gin_files: Tuple[str, ...]
+  bindings: Tuple[str, ...]
+
+
+@gin.configurable
+def sweep(tasks: Sequence[str] = (),
+          methods: Optional[Mapping[str, Sequence[str]]] = None,
+          seeds: Sequence[int] = (0,),
+          gin_files: Sequence[str] = (),
+          bindings: Sequence[str] = ()) -> Plan:
+  """A plan, as it was written; see `Plan` for the arguments."""
+  return Plan(tuple(tasks), dict({'drvf': ()} if methods is None else methods),
+              tuple(seeds), tuple(gin_files), tuple(bindings))
+
+
+def read(file: Optional[str], **given: Any) -> Plan:
+  """The plan of a sweep file, with what was given in place of the file's own.
+
+  Args:
+    file: Of `sweep.*` bindings; None where everything is given.
+    **given: Arguments of `sweep`; None leaves the file's. `gin_files` and
+      `bindings` are added to the file's instead.
+
+  Raises:
+    UserError: A file is missing, or the plan makes no sense.
+  """
+  gin.clear_config()
+  if file is not None:
+    _parse(known_file(file))
+  arguments = {name: value for name, value in given.items()
+               if value is not None}
+  for name in ('gin_files', 'bindings'):
+    arguments[name] = (*_bound(name), *arguments.get(name, ()))
+  plan = sweep(**arguments)
+  _check(plan)
+  return plan._replace(
+      tasks=tuple(map(known_file, plan.tasks)),
+      methods={name: tuple(map(known_file, files))
+               for name, files in plan.methods.items()},
+      gin_files=tuple(map(known_file, plan.gin_files)))
+
+
+def known_file(file: str) -> str:
+  """The path of a file, the same from whichever folder it was named.
+
+  Args:
+    file: Looked for in the working directory, then in the project.
+
+  Returns:
+    Relative to the project for its own files, else absolute.
+
+  Raises:
+    UserError: There is none.
+  """
+  for folder in (pathlib.Path.cwd(), _ROOT):
+    path = folder / file
+    if path.is_file():
+      path = path.resolve()
+      own = _ROOT.resolve()
+      return str(path.relative_to(own) if own in path.parents else path)
+  raise user_errors.UserError(
+      f'There is no file {file}: those of the project are in {_ROOT / "gin"} '
+      f'and {_ROOT / "sweeps"}.')
+
+
+def _check(plan: Plan) -> None:
+  if not plan.tasks:
+    raise user_errors.UserError(
+        'Which tasks? Name gin files with --task=gin/quickstart.gin, or a '
+        'sweep file with --sweep=sweeps/maze2d_smoke.gin.')
+  for name, files in plan.methods.items():
+    if not re.fullmatch(r'[\w.+-]*\w[\w.+-]*', name):
+      raise user_errors.UserError(
+          f'{name!r} cannot name a method, since a folder is named after it: '
+          'use letters, digits and _ . + - only.')
+    if not isinstance(files, (tuple, list)):
+      raise user_errors.UserError(
+          f'The method {name} must be a tuple of gin files, e.g. '
+          f"('gin/bc_actor.gin',), not {files!r}.")
+  names = [*(f'task {pathlib.Path(task).stem}' for task in plan.tasks),
+           *(f'seed {seed}' for seed in plan.seeds)]
+  for name in names:
+    if names.count(name) > 1:
+      raise user_errors.UserError(
+          f'The {name} is there twice: a folder is named after it, so name it '
+          'once.')
+
+
+def _parse(file: str) -> None:
+  verbosity = logging.get_verbosity()
+  logging.set_verbosity(logging.FATAL)  # gin reports every place it looks at
+  try:
+    gin.parse_config_file(str(_ROOT / file))
+  except (ValueError, KeyError, ImportError, OSError, SyntaxError) as error:
+    text = ' '.join(str(error).split())
+    raise user_errors.UserError(
+        f'The sweep file {file} cannot be read, since it may hold nothing but '
+        'sweep.tasks, sweep.methods, sweep.seeds, sweep.gin_files and '
+        f'sweep.bindings: {text}') from error
+  finally:
+    logging.set_verbosity(verbosity)
+  binding_checks.check_bindings()
+
+
+def _bound(name: str) -> Tuple[str, ...]:
+  try:
+    return tuple(gin.query_parameter(f'sweep.{name}'))
+  except ValueError:  # not bound
+    return ()

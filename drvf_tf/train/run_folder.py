@@ -42,6 +42,9 @@ class RunFolder:
     if not self.facts.exists():
       return
     lines = difference(self.config.read_text(encoding='utf-8'), config)
+    if 'method' not in self.read_facts():  # made before runs had this name
+      lines = [line for line in lines
+               if not line.startswith('+train_eval.method = ')]
     if lines:
       raise user_errors.UserError(
           f'{self.path} was made by another configuration: choose another '

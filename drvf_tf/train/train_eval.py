@@ -8,6 +8,7 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 from tf_agents.train.utils import train_utils
 
+from drvf_tf.analysis import settings
 from drvf_tf.data import sampling
 from drvf_tf.train import (
   bookkeeping,
@@ -59,6 +60,7 @@ def train_eval(
     num_steps: int = 3_000_000,
     batch_size: int = 256,
     seed: int = 0,
+    method: Optional[str] = None,
     log_interval: int = 1_000,
     checkpoint_interval: int = 5_000,
     keep_checkpoints: int = 2,
@@ -76,6 +78,8 @@ def train_eval(
     num_steps: Train steps of the run.
     batch_size: Transitions in the global batch of a step.
     seed: Of initial weights, batches, noise and episodes.
+    method: What tables and figures call the method; after the agent's class
+      by default.
     log_interval: Steps between rows of metrics.csv.
     checkpoint_interval: Steps between checkpoints.
     keep_checkpoints: How many of the last checkpoints are kept.
@@ -108,8 +112,9 @@ def train_eval(
       _restore(checkpoints, parts)
       _loop(parts, cluster, None, num_steps, steps_per_call)
       return {}
-    summary = _lead(stack, home, parts, cluster, checkpoints, seed, num_steps,
-                    log_interval, checkpoint_interval, steps_per_call)
+    summary = _lead(stack, home, parts, cluster, checkpoints, seed, method,
+                    num_steps, log_interval, checkpoint_interval,
+                    steps_per_call)
   return summary
 
 
@@ -165,9 +170,9 @@ def _restore(checkpoints: checkpoints_lib.Checkpoints,
 
 def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
           parts: _Parts, cluster: tf.distribute.Strategy,
-          checkpoints: checkpoints_lib.Checkpoints, seed: int, num_steps: int,
-          log_interval: int, checkpoint_interval: int,
-          steps_per_call: int) -> Dict[str, Any]:
+          checkpoints: checkpoints_lib.Checkpoints, seed: int,
+          method: Optional[str], num_steps: int, log_interval: int,
+          checkpoint_interval: int, steps_per_call: int) -> Dict[str, Any]:
   """Trains as the process that writes."""
   assert parts.evaluation is not None
   config = gin.operative_config_str()
@@ -180,7 +185,8 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
   state = _restore(checkpoints, parts)
   step = int(parts.step.numpy())
   home.describe(config, {
-      'task': parts.task.name, 'seed': seed, 'step': step,
+      'task': parts.task.name, 'method': method or settings.method(
+          settings.read(config)), 'seed': seed, 'step': step,
       'dataset': parts.dataset.provenance, 'dataset_hash': data_hash,
       'dataset_size': parts.dataset.size})
   records = records_lib.Records(home.path, step)

@@ -33,6 +33,18 @@ def test_another_configuration_is_refused_with_its_lines(tmp_path):
       folder.agree('a.b = 1\na.c = 2\n', 'other')
 
 
+def test_a_folder_from_before_methods_had_names_goes_on(tmp_path):
+  named = "a.b = 1\ntrain_eval.method = 'EDAC'\n"
+  with run_folder.RunFolder(tmp_path / 'old') as folder:
+    folder.describe('a.b = 1\n', dict(_FACTS))
+    folder.agree(named, 'abc')
+  with run_folder.RunFolder(tmp_path / 'new') as folder:
+    folder.describe(named, {**_FACTS, 'method': 'EDAC'})
+    folder.agree(named, 'abc')
+    with pytest.raises(user_errors.UserError, match='PBRL'):
+      folder.agree(named.replace('EDAC', 'PBRL'), 'abc')
+
+
 def test_facts_name_versions_and_every_start(tmp_path):
   with run_folder.RunFolder(tmp_path) as folder:
     folder.describe('', dict(_FACTS))

@@ -51,6 +51,7 @@ def test_a_run_folder_holds_everything(whole):
   assert steps == ['step', '10', '20', '30', '40']
   facts = json.loads((whole / 'run.json').read_text())
   assert facts['task'] == 'maze2d-umaze-v1' and facts['seed'] == 0
+  assert facts['method'] == 'DRVF'
   assert len(facts['dataset_hash']) == 64
   assert facts['summary']['final_episodes'] == 3
   assert 'DRVFAgent.num_samples = 2' in (whole / 'config.gin').read_text()

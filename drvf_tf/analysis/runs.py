@@ -1,0 +1,168 @@
+"""One run folder in, one `Run` out, or the reason why not."""
+import dataclasses
+import datetime
+import json
+import pathlib
+import re
+from typing import Any, Dict, Tuple
+
+import numpy as np
+
+from drvf_tf import user_errors
+from drvf_tf.analysis import settings
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+  """One evaluation, from the raw returns of its episodes.
+
+  Attributes:
+    step: Train steps before it.
+    returns: Of its episodes.
+    scores: D4RL's normalised scores of the same episodes.
+  """
+  step: int
+  returns: np.ndarray
+  scores: np.ndarray
+
+  @property
+  def score(self) -> float:
+    """The mean score."""
+    return float(np.mean(self.scores))
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+  """A finished run.
+
+  Attributes:
+    path: Its folder.
+    task: The task's name.
+    method: The method's name.
+    seed: Of the run.
+    num_steps: Train steps.
+    bindings: All of its config.gin.
+    dataset: Where the data come from, in words.
+    dataset_hash: The identity of the data.
+    dataset_size: Rows.
+    evaluations: Those during training, in order.
+    final: The one after the last step.
+    command: The command line that trained it.
+    commit: Of the code; may be empty.
+    minutes: From start to end; NaN if it was stopped in between.
+  """
+  path: pathlib.Path
+  task: str
+  method: str
+  seed: int
+  num_steps: int
+  bindings: Dict[str, str]
+  dataset: str
+  dataset_hash: str
+  dataset_size: int
+  evaluations: Tuple[Evaluation, ...]
+  final: Evaluation
+  command: Tuple[str, ...]
+  commit: str
+  minutes: float
+
+  @property
+  def origin(self) -> str:
+    """The kind of data in a few words, for captions."""
+    kind = re.search(r'\((regenerated|generated|collected)\b', self.dataset)
+    if kind is None:
+      return f'{self.dataset}, origin not noted in the file'
+    return ('generated' if kind.group(1) == 'collected' else kind.group(1)
+           ) + ', not D4RL'
+
+  @property
+  def identity(self) -> Tuple[Any, ...]:
+    """What two runs share that are one and the same but for the seed."""
+    return (self.task, self.method, self.dataset_hash, tuple(sorted(
+        settings.that_matter(self.bindings).items())))
+
+
+class Unusable(Exception):
+  """The reason why a folder is left out."""
+
+
+def read(folder: pathlib.Path) -> Run:
+  """Reads one run folder; scores are computed from the raw returns.
+
+  Args:
+    folder: That launch/train.py wrote.
+
+  Returns:
+    The run.
+
+  Raises:
+    Unusable: It is not finished, not whole, or not a run at all.
+  """
+  facts = _json(folder / 'run.json')
+  try:
+    bindings = settings.read(
+        (folder / 'config.gin').read_text(encoding='utf-8'))
+    rows = [json.loads(line) for line in (folder / 'evaluations.jsonl')
+            .read_text(encoding='utf-8').splitlines()]
+  except (OSError, ValueError) as error:
+    raise Unusable(f'not a whole run folder: {_message(error)}') from error
+  try:
+    num_steps = settings.number(bindings, 'train_eval.num_steps')
+    regular = [row for row in rows if not row['final']]
+    final = [row for row in rows if row['final']]
+    if 'finished' not in facts or not final or num_steps is None:
+      step = max((row['step'] for row in rows), default=0)
+      raise Unusable(
+          f'not finished: its last evaluation is of step {step:,}'
+          + (f' of {num_steps:,}' if num_steps else '')
+          + '; the command that started it goes on with it')
+    return Run(
+        folder, facts['task'],
+        facts.get('method') or settings.method(bindings), facts['seed'],
+        num_steps, bindings, facts['dataset'], facts['dataset_hash'],
+        facts['dataset_size'],
+        tuple(_evaluation(facts['task'], row) for row in regular),
+        _evaluation(facts['task'], final[-1]), tuple(facts['command']),
+        facts.get('git_commit') or '', _minutes(facts))
+  except KeyError as error:
+    raise Unusable(
+        f'not a run folder of launch/train.py: no entry {error}') from error
+
+
+def _evaluation(task: str, row: Dict[str, Any]) -> Evaluation:
+  from drvf_tf.envs import d4rl_tasks
+  returns = np.asarray(row['returns'], np.float64)
+  if not returns.size or not np.all(np.isfinite(returns)):
+    raise Unusable(
+        f'failed: the returns of step {row["step"]:,} are not all numbers')
+  try:
+    scores = d4rl_tasks.normalized_score(task, returns)
+  except user_errors.UserError as error:
+    raise Unusable(
+        f'foreign: {task!r} has no reference scores of D4RL') from error
+  return Evaluation(row['step'], returns, scores)
+
+
+def _json(path: pathlib.Path) -> Dict[str, Any]:
+  try:
+    facts = json.loads(path.read_text(encoding='utf-8'))
+  except (OSError, ValueError) as error:
+    raise Unusable(f'run.json cannot be read: {_message(error)}') from error
+  if not isinstance(facts, dict):
+    raise Unusable('not a run folder of launch/train.py: its run.json is '
+                    'something else')
+  return facts
+
+
+def _message(error: Exception) -> str:
+  if isinstance(error, OSError):
+    return f'{pathlib.Path(error.filename).name}: {error.strerror}'
+  return str(error)
+
+
+def _minutes(facts: Dict[str, Any]) -> float:
+  if len(facts['starts']) > 1:
+    return float('nan')
+  start, end = (datetime.datetime.fromisoformat(text) for text in (
+      facts['starts'][0]['time'], facts['finished']))
+  return (end - start).total_seconds() / 60

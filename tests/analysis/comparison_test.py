@@ -1,0 +1,73 @@
+"""The table's numbers, computed again from the raw returns."""
+import numpy as np
+import pytest
+
+from drvf_tf.analysis import comparison, gathering
+from tests.analysis import made_up_runs
+
+_LOW, _HIGH = 23.85, 161.86  # D4RL's reference returns of maze2d-umaze-v1
+
+
+def _rows(folder):
+  return comparison.rows(gathering.gather([str(folder)])[0])
+
+
+def test_mean_and_std_over_seeds(tmp_path):
+  # Twelve evaluations: the first two, which are huge, must not count.
+  for seed, returns in enumerate(([10.0, 30.0], [50.0, 50.0], [80.0, 100.0])):
+    made_up_runs.write(
+        tmp_path / str(seed), seed,
+        [[1e5, 1e5]] * 2 + [returns] * 9 + [[0.0, 0.0]],
+        [returns[0], returns[1], 120.0])
+  (row,) = _rows(tmp_path)
+  assert row.seeds == (0, 1, 2)
+
+  def score(value):
+    return 100 * (value - _LOW) / (_HIGH - _LOW)
+
+  last = [score(0.9 * 20), score(0.9 * 50), score(0.9 * 90)]
+  final = [score(160 / 3), score(220 / 3), score(300 / 3)]
+  np.testing.assert_allclose(row.last, last)
+  np.testing.assert_allclose(row.final, final)
+  mean, std = comparison.mean_and_std(row.final)
+  assert mean == pytest.approx(sum(final) / 3)
+  assert std == pytest.approx(
+      (sum((value - mean) ** 2 for value in final) / 2) ** 0.5)
+  assert comparison.plus_minus(row.final) == f'{mean:.1f} ± {std:.1f}'
+  assert comparison.plus_minus([12.34]) == '12.3'
+  assert row.budget == (
+      "60 steps (2e-05 of the paper's 3M), batch 256, 1,000 rows, M 5, n 10, "
+      'hidden (128, 128)')
+
+
+def test_only_runs_of_one_configuration_are_seeds_of_a_row(tmp_path):
+  for seed in (0, 1):
+    made_up_runs.write(tmp_path / f'a{seed}', seed, [[1.0]], [2.0])
+  fewer = made_up_runs.CONFIG.replace('num_samples = 10', 'num_samples = 2')
+  made_up_runs.write(tmp_path / '_b', 0, [[1.0]], [2.0], config=fewer)
+  threads = made_up_runs.CONFIG.replace('threads = 1', 'threads = 2')
+  made_up_runs.write(tmp_path / 'c', 2, [[1.0]], [2.0], config=threads)
+  made_up_runs.write(tmp_path / 'd', 0, [[1.0]], [2.0], dataset_hash='beef00')
+  made_up_runs.write(tmp_path / 'e', 0, [[1.0]], [2.0], method='EDAC')
+  assert [(row.method, row.seeds) for row in _rows(tmp_path)] == [
+      ('DRVF', (0, 1, 2)), ('DRVF, n=2', (0,)), ('DRVF, data beef00', (0,)),
+      ('EDAC', (0,))]
+
+
+def test_the_command_trains_the_row_again(tmp_path):
+  made_up_runs.write(tmp_path / 'a', 4, [[1.0]], [2.0])
+  made_up_runs.write(tmp_path / 'b', 5, [[1.0]], [2.0], method='EDAC',
+                     command=['sweep.py', '--workers=2'])
+  drvf, edac = _rows(tmp_path)
+  assert drvf.command == (
+      'python launch/train.py --gin_file=gin/quickstart.gin '
+      '--gin_param=DRVFAgent.kl_scale=@kl_sum --seed=4')
+  assert edac.command == (
+      f'python launch/train.py --gin_file={tmp_path}/b/config.gin --seed=5')
+
+
+def test_a_run_without_evaluations_has_final_scores_only(tmp_path):
+  made_up_runs.write(tmp_path / 'a', 0, [], [_HIGH])
+  (row,) = _rows(tmp_path)
+  assert comparison.plus_minus(row.last) == '–'
+  assert comparison.plus_minus(row.final) == '100.0'

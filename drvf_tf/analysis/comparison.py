@@ -7,7 +7,7 @@ import dataclasses
 import math
 import os
 import shlex
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from drvf_tf.analysis import settings
 
 LAST_EVALUATIONS = 10
 PAPER_STEPS = 3_000_000
+
+Values = Union[Sequence[float], np.ndarray]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +56,11 @@ class Row:
   def seeds(self) -> Tuple[int, ...]:
     """Of the runs."""
     return tuple(run.seed for run in self.runs)
+
+  @property
+  def num_seeds(self) -> int:
+    """How many runs there are."""
+    return len(self.runs)
 
   @property
   def origin(self) -> str:
@@ -119,14 +126,30 @@ def rows(runs: Sequence[runs_lib.Run]) -> List[Row]:
   return result
 
 
-def mean_and_std(values: Sequence[float]) -> Tuple[float, float]:
+def circumstances(chosen: Sequence[Row]) -> str:
+  """Data and budget of rows, task by task, for captions."""
+  parts = []
+  for task in dict.fromkeys(row.task for row in chosen):
+    here = [row for row in chosen if row.task == task]
+    origins = '; '.join(dict.fromkeys(row.origin for row in here))
+    parts.append(f'{task}: data {origins}; {_span(here, "steps")} steps, '
+                 f'{_span(here, "num_seeds")} seeds')
+  return '. '.join(parts) + '.'
+
+
+def _span(chosen: Sequence[Row], name: str) -> str:
+  values = sorted({getattr(row, name) for row in chosen})
+  return ' to '.join(f'{value:,}' for value in (values[:1] + values[1:][-1:]))
+
+
+def mean_and_std(values: Values) -> Tuple[float, float]:
   """Mean, and sample standard deviation (n − 1); NaN for one value."""
   array = np.asarray(values, np.float64)
   return (float(np.mean(array)),
           float(np.std(array, ddof=1)) if array.size > 1 else math.nan)
 
 
-def plus_minus(values: Sequence[float]) -> str:
+def plus_minus(values: Values) -> str:
   """`mean ± std` with one decimal; without std for one value."""
   mean, std = mean_and_std(values)
   if math.isnan(mean):

@@ -23,7 +23,7 @@ def draw_improvement(found: Mapping[str, aggregates.Interval]
   """P(X > Y) with 95 % intervals."""
   picture = figures.new(8.0, 1.1 + 0.5 * len(found))
   axis = picture.subplots()
-  _draw_bars(axis, list(found.values()))
+  _draw_bars(axis, list(found.values()), one_colour=True)
   axis.axvline(0.5, color='grey', linewidth=1, linestyle=':')
   axis.set(xlim=(-0.02, 1.02), xlabel='P(X > Y), a probability')
   _label(axis, list(found))
@@ -47,10 +47,12 @@ def draw_profile(data: aggregates.Scores) -> figure_lib.Figure:
   return picture
 
 
-def _draw_bars(axis: Any, values: Sequence[aggregates.Interval]) -> None:
+def _draw_bars(axis: Any, values: Sequence[aggregates.Interval],
+               one_colour: bool = False) -> None:
   for index, value in enumerate(values):
     axis.barh(index, value.high - value.low, left=value.low, height=0.6,
-              color=figures.style(index)['color'], alpha=0.6)
+              color=figures.style(0 if one_colour else index)['color'],
+              alpha=0.6)
     axis.plot([value.value] * 2, [index - 0.3, index + 0.3], color='black')
   axis.use_sticky_edges = False  # else bars begin at the very frame
   axis.margins(x=0.08)

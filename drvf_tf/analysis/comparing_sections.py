@@ -8,6 +8,7 @@ from drvf_tf.analysis import (
   comparison,
   document,
   pessimism,
+  sections,
   variants,
 )
 
@@ -77,6 +78,8 @@ def ablations(rows: Sequence[comparison.Row],
     blocks.append(document.Figure(
         f'variants_{number}_{family.task}', 'Mean final score, std as whisker, '
         f'seeds as dots. {around}', variants.draw(family)))
+    blocks.append(sections.curves_of(
+        f'variants_{number}_{family.task}_curves', family.rows))
     for sweep in variants.sweeps(family):
       blocks.append(document.Figure(
           f'variants_{number}_{family.task}_{sweep.symbol}',

@@ -20,7 +20,7 @@ PAPER_STEPS = 3_000_000
 Values = Union[Sequence[float], np.ndarray]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Row:
   """The seeds of one method on one task, with one configuration and data.
 
@@ -71,7 +71,7 @@ class Row:
   def budget(self) -> str:
     """What the row was given, against what the paper's runs were."""
     run = self.runs[0]
-    parts = [f'{self.steps:,} steps ({self.steps / PAPER_STEPS:.3g} of the '
+    parts = [f'{self.steps:,} steps ({self.steps / PAPER_STEPS:.2g} of the '
              "paper's 3M)"]
     batch = settings.number(run.bindings, 'train_eval.batch_size')
     parts += [f'batch {batch}'] if batch is not None else []
@@ -121,8 +121,11 @@ def rows(runs: Sequence[runs_lib.Run]) -> List[Row]:
   result: List[Row] = []
   for (task, method), variants in sorted(named.items()):
     variants.sort(key=len, reverse=True)
-    result += [Row(task, _label(method, group[0], variants[0][0]), tuple(group))
-               for group in variants]
+    labels = [_label(method, group[0], variants[0][0]) for group in variants]
+    for label, group in zip(labels, variants):
+      data = f', data {group[0].dataset_hash[:6]}'
+      result.append(Row(task, label + data * (labels.count(label) > 1),
+                        tuple(group)))
   return result
 
 
@@ -133,7 +136,8 @@ def circumstances(chosen: Sequence[Row]) -> str:
     here = [row for row in chosen if row.task == task]
     origins = '; '.join(dict.fromkeys(row.origin for row in here))
     parts.append(f'{task}: data {origins}; {_span(here, "steps")} steps, '
-                 f'{_span(here, "num_seeds")} seeds')
+                 f'{_span(here, "num_seeds")} seeds'.replace(' 1 seeds',
+                                                             ' 1 seed'))
   return '. '.join(parts) + '.'
 
 
@@ -175,8 +179,6 @@ def reproduce(run: runs_lib.Run) -> str:
 
 
 def _label(method: str, run: runs_lib.Run, reference: runs_lib.Run) -> str:
-  if run.identity == reference.identity:
-    return method
   what = settings.differences(settings.that_matter(run.bindings),
                               settings.that_matter(reference.bindings))
-  return ', '.join([method, *(what or [f'data {run.dataset_hash[:6]}'])])
+  return ', '.join([method, *what])

@@ -35,13 +35,13 @@ class Table:
     caption: What it shows, with budget and data.
     header: Names of the columns.
     rows: Cells as text.
-    published: Whether the numbers are the paper's and not ours.
+    published: How many of the last columns are the paper's and not ours.
   """
   name: str
   caption: str
   header: Sequence[str]
   rows: Sequence[Sequence[str]]
-  published: bool = False
+  published: int = 0
 
   def csv(self) -> str:
     """The table as CSV."""
@@ -70,7 +70,7 @@ Block = Union[Heading, Text, Code, Table, Figure]
 
 _STYLE = """
 :root { color-scheme: light; }
-body { background: #fff; color: #1a1a1a; margin: 0 auto; max-width: 64rem;
+body { background: #fff; color: #1a1a1a; margin: 0 auto; max-width: 72rem;
   padding: 1.5rem; font: 16px/1.5 system-ui, "Segoe UI", Roboto, "DejaVu Sans",
   sans-serif; }
 h1, h2, h3 { line-height: 1.2; margin: 2.2rem 0 .6rem; }
@@ -78,16 +78,15 @@ h1 { margin-top: 0; }
 h2 { border-bottom: 2px solid #ddd; padding-bottom: .2rem; }
 figure { margin: 1.5rem 0; }
 figure img { display: block; max-width: 100%; height: auto; }
-figcaption, caption { color: #444; font-size: .875rem; text-align: left; }
-caption { caption-side: bottom; padding: .5rem 0; }
-.wide { overflow-x: auto; margin: 1rem 0; }
+figcaption { color: #444; font-size: .875rem; padding-top: .5rem; }
+.wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .875rem;
   font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid #ddd; padding: .3rem .7rem .3rem .3rem;
-  text-align: left; vertical-align: top; overflow-wrap: anywhere;
-  min-width: 3.2rem; }
+th, td { border-bottom: 1px solid #ddd; padding: .3rem .6rem .3rem .3rem;
+  text-align: left; vertical-align: top; }
+td:first-child { white-space: nowrap; }
 th { background: #f3f5f7; }
-.published table { background: #fbf6ea; } .published th { background: #f1e7cd; }
+td.published { background: #fbf6ea; } th.published { background: #f1e7cd; }
 pre { background: #f3f5f7; padding: .8rem; white-space: pre-wrap;
   overflow-wrap: anywhere; font-size: .8rem; }
 @media print { body { max-width: none; } }
@@ -152,17 +151,20 @@ def to_html(title: str, blocks: Sequence[Block],
 
 
 def _html_table(block: Table) -> str:
-  kind = 'wide published' if block.published else 'wide'
-  lines = [f'<div class="{kind}"><table>',
-           f'<caption>{_escape(block.caption)}</caption>',
-           _html_row('th', block.header)]
-  lines += [_html_row('td', row) for row in block.rows]
-  return '\n'.join([*lines, '</table></div>'])
+  lines = ['<figure><div class="wide"><table>',
+           _html_row('th', block.header, block.published)]
+  lines += [_html_row('td', row, block.published) for row in block.rows]
+  return '\n'.join([
+      *lines, '</table></div>',
+      f'<figcaption>{_escape(block.caption)}</figcaption></figure>'])
 
 
-def _html_row(tag: str, cells: Sequence[str]) -> str:
+def _html_row(tag: str, cells: Sequence[str], published: int) -> str:
+  kinds = [''] * (len(cells) - published) + [' class="published"'] * published
+  # A mean stays with its deviation: no line break around ±.
   return '<tr>' + ''.join(
-      f'<{tag}>{_escape(cell)}</{tag}>' for cell in cells) + '</tr>'
+      f'<{tag}{kind}>{_escape(cell.replace(" ± ", chr(160) + "±" + chr(160)))}'
+      f'</{tag}>' for cell, kind in zip(cells, kinds)) + '</tr>'
 
 
 def _escape(text: str) -> str:

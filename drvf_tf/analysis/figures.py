@@ -64,6 +64,7 @@ def learning_curves(rows: Sequence[comparison.Row]) -> figure_lib.Figure:
   """
   picture = new(9.0, 4.5)
   axis = picture.subplots()
+  apart = 0.015 * max(row.steps for row in rows)
   for index, row in enumerate(rows):
     steps, mean, std = curve(row)
     look = style(index)
@@ -73,10 +74,9 @@ def learning_curves(rows: Sequence[comparison.Row]) -> figure_lib.Figure:
               markevery=max(1, len(steps) // 12), **look)
     axis.fill_between(steps, mean - std, mean + std, alpha=0.18,
                       color=look['color'], linewidth=0)
-    axis.errorbar(row.steps, np.mean(row.final), marker='*', markersize=13,
+    axis.errorbar(row.steps + (index + 1) * apart, np.mean(row.final),
                   yerr=np.nan_to_num(comparison.mean_and_std(row.final)[1]),
-                  color=look['color'], capsize=4, markeredgecolor='white',
-                  zorder=5)
+                  marker='*', markersize=9, color=look['color'], capsize=3)
   axis.plot([], [], '*', color='grey', markersize=11, label='final episodes')
   axis.set(xlabel='train steps', ylabel=SCORE, title=rows[0].task)
   axis.xaxis.set_major_formatter(lambda value, _: f'{value:,.0f}')

@@ -24,8 +24,9 @@ class PublishedTable:
 
 
 def names() -> List[str]:
-  """Of all tables."""
-  return sorted(path.stem for path in _FOLDER.glob('*.csv'))
+  """Of all tables, the main ones first."""
+  stems = sorted(path.stem for path in _FOLDER.glob('*.csv'))
+  return [*_SCORES, *(stem for stem in stems if stem not in _SCORES)]
 
 
 def table(name: str) -> PublishedTable:

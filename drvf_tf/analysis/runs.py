@@ -12,7 +12,7 @@ from drvf_tf import user_errors
 from drvf_tf.analysis import settings
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Evaluation:
   """One evaluation, from the raw returns of its episodes.
 
@@ -31,7 +31,7 @@ class Evaluation:
     return float(np.mean(self.scores))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Run:
   """A finished run.
 

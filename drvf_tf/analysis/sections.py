@@ -8,6 +8,7 @@ from drvf_tf.analysis import (
   figures,
   gathering,
   published,
+  variants,
 )
 
 _APART = ("The last column is the paper's, which had other data and another "
@@ -23,7 +24,7 @@ def results(rows: Sequence[comparison.Row]) -> List[document.Block]:
             '–' if math.isnan(row.minutes) else f'{row.minutes:.0f}']
            for row in rows]
   commands = [f'# {row.task}, {row.method}; seeds '
-              f'{", ".join(map(str, row.seeds))}\n{row.command}'
+              f'{", ".join(map(str, row.seeds))}\n{row.command}\n'
               for row in rows]
   return [
       document.Heading('Results'),
@@ -63,31 +64,39 @@ def runs(rows: Sequence[comparison.Row],
 
 
 def curves(rows: Sequence[comparison.Row]) -> List[document.Block]:
-  """Learning curves of each task."""
+  """Learning curves of each task; variants have theirs elsewhere."""
+  aside = [row for family in variants.families(rows)
+           for row in family.rows[1:]]
   blocks: List[document.Block] = [document.Heading('Learning curves')]
   for task in dict.fromkeys(row.task for row in rows):
-    here = [row for row in rows if row.task == task]
-    blocks.append(document.Figure(
-        f'curves_{task}',
-        'Score of the greedy policy during training: mean over seeds, band ± '
-        'one sample standard deviation; stars are the final episodes. '
-        f'{comparison.circumstances(here)} Budget: '
-        + '; '.join(dict.fromkeys(row.budget for row in here)) + '.',
-        figures.learning_curves(here)))
+    here = [row for row in rows if row.task == task and row not in aside]
+    blocks.append(curves_of(f'curves_{task}', here))
   return blocks
+
+
+def curves_of(name: str, rows: Sequence[comparison.Row]) -> document.Figure:
+  """The learning curves of rows of one task."""
+  return document.Figure(
+      name,
+      'Score of the greedy policy during training: mean over seeds, band ± '
+      'one sample standard deviation; stars, set apart on the right, are the '
+      f'final episodes. {comparison.circumstances(rows)} Budget: '
+      + '; '.join(dict.fromkeys(row.budget for row in rows)) + '.',
+      figures.learning_curves(rows))
 
 
 def the_paper() -> List[document.Block]:
   """All published numbers, apart from ours."""
   blocks: List[document.Block] = [
       document.Heading("The paper's published numbers"),
-      document.Text('Copied from the paper, not measured here; '
-                    f'{published.CIRCUMSTANCES}, unless a table says other.')]
+      document.Text('Copied as they are printed, not measured here '
+                    f'({published.CIRCUMSTANCES}, unless a table says other).')
+  ]
   for name in published.names():
     source = published.table(name)
     header, rows = published.wide(source)
     blocks.append(document.Table(f'published_{name}', source.source, header,
-                                 rows, published=True))
+                                 rows, published=len(header)))
   return blocks
 
 
@@ -99,4 +108,4 @@ def _beside_the_paper(rows: Sequence[comparison.Row]) -> document.Table:
   return document.Table(
       'beside_the_paper', _APART + comparison.circumstances(rows),
       ['task', 'method', 'ours, final episodes', 'our steps', 'our data',
-       'the paper, same method'], cells)
+       'the paper, same method'], cells, published=1)

@@ -83,7 +83,7 @@ def draw(family: Family) -> figure_lib.Figure:
 
 def draw_sweep(sweep: Sweep) -> figure_lib.Figure:
   """Score over the number that is varied, with each seed as a dot."""
-  picture = figures.new(7.0, 4.0)
+  picture = figures.new(8.0, 4.5)
   axis = picture.subplots()
   values = [value for value, _ in sweep.points]
   table = [comparison.mean_and_std(row.final) for _, row in sweep.points]

@@ -7,7 +7,7 @@ import dataclasses
 import math
 import os
 import shlex
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from drvf_tf.analysis import settings
 LAST_EVALUATIONS = 10
 PAPER_STEPS = 3_000_000
 
+Values = Union[Sequence[float], np.ndarray]
 
-@dataclasses.dataclass(frozen=True)
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Row:
   """The seeds of one method on one task, with one configuration and data.
 
@@ -56,6 +58,11 @@ class Row:
     return tuple(run.seed for run in self.runs)
 
   @property
+  def num_seeds(self) -> int:
+    """How many runs there are."""
+    return len(self.runs)
+
+  @property
   def origin(self) -> str:
     """The kind of data, in a few words."""
     return self.runs[0].origin
@@ -64,7 +71,7 @@ class Row:
   def budget(self) -> str:
     """What the row was given, against what the paper's runs were."""
     run = self.runs[0]
-    parts = [f'{self.steps:,} steps ({self.steps / PAPER_STEPS:.3g} of the '
+    parts = [f'{self.steps:,} steps ({self.steps / PAPER_STEPS:.2g} of the '
              "paper's 3M)"]
     batch = settings.number(run.bindings, 'train_eval.batch_size')
     parts += [f'batch {batch}'] if batch is not None else []
@@ -114,19 +121,39 @@ def rows(runs: Sequence[runs_lib.Run]) -> List[Row]:
   result: List[Row] = []
   for (task, method), variants in sorted(named.items()):
     variants.sort(key=len, reverse=True)
-    result += [Row(task, _label(method, group[0], variants[0][0]), tuple(group))
-               for group in variants]
+    labels = [_label(method, group[0], variants[0][0]) for group in variants]
+    for label, group in zip(labels, variants):
+      data = f', data {group[0].dataset_hash[:6]}'
+      result.append(Row(task, label + data * (labels.count(label) > 1),
+                        tuple(group)))
   return result
 
 
-def mean_and_std(values: Sequence[float]) -> Tuple[float, float]:
+def circumstances(chosen: Sequence[Row]) -> str:
+  """Data and budget of rows, task by task, for captions."""
+  parts = []
+  for task in dict.fromkeys(row.task for row in chosen):
+    here = [row for row in chosen if row.task == task]
+    origins = '; '.join(dict.fromkeys(row.origin for row in here))
+    parts.append(f'{task}: data {origins}; {_span(here, "steps")} steps, '
+                 f'{_span(here, "num_seeds")} seeds'.replace(' 1 seeds',
+                                                             ' 1 seed'))
+  return '. '.join(parts) + '.'
+
+
+def _span(chosen: Sequence[Row], name: str) -> str:
+  values = sorted({getattr(row, name) for row in chosen})
+  return ' to '.join(f'{value:,}' for value in (values[:1] + values[1:][-1:]))
+
+
+def mean_and_std(values: Values) -> Tuple[float, float]:
   """Mean, and sample standard deviation (n − 1); NaN for one value."""
   array = np.asarray(values, np.float64)
   return (float(np.mean(array)),
           float(np.std(array, ddof=1)) if array.size > 1 else math.nan)
 
 
-def plus_minus(values: Sequence[float]) -> str:
+def plus_minus(values: Values) -> str:
   """`mean ± std` with one decimal; without std for one value."""
   mean, std = mean_and_std(values)
   if math.isnan(mean):
@@ -152,8 +179,6 @@ def reproduce(run: runs_lib.Run) -> str:
 
 
 def _label(method: str, run: runs_lib.Run, reference: runs_lib.Run) -> str:
-  if run.identity == reference.identity:
-    return method
   what = settings.differences(settings.that_matter(run.bindings),
                               settings.that_matter(reference.bindings))
-  return ', '.join([method, *(what or [f'data {run.dataset_hash[:6]}'])])
+  return ', '.join([method, *what])

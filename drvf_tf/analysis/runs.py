@@ -4,7 +4,7 @@ import datetime
 import json
 import pathlib
 import re
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from drvf_tf import user_errors
 from drvf_tf.analysis import settings
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Evaluation:
   """One evaluation, from the raw returns of its episodes.
 
@@ -31,7 +31,7 @@ class Evaluation:
     return float(np.mean(self.scores))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Run:
   """A finished run.
 
@@ -102,20 +102,23 @@ def read(folder: pathlib.Path) -> Run:
   try:
     bindings = settings.read(
         (folder / 'config.gin').read_text(encoding='utf-8'))
-    rows = [json.loads(line) for line in (folder / 'evaluations.jsonl')
-            .read_text(encoding='utf-8').splitlines()]
+    rows = _rows(folder / 'evaluations.jsonl')
   except (OSError, ValueError) as error:
     raise Unusable(f'not a whole run folder: {_message(error)}') from error
   try:
     num_steps = settings.number(bindings, 'train_eval.num_steps')
     regular = [row for row in rows if not row['final']]
     final = [row for row in rows if row['final']]
-    if 'finished' not in facts or not final or num_steps is None:
+    if num_steps is None:
+      raise KeyError('train_eval.num_steps')
+    if 'finished' not in facts:
       step = max((row['step'] for row in rows), default=0)
       raise Unusable(
-          f'not finished: its last evaluation is of step {step:,}'
-          + (f' of {num_steps:,}' if num_steps else '')
-          + '; the command that started it goes on with it')
+          f'not finished: its last evaluation is of step {step:,} of '
+          f'{num_steps:,}; the command that started it goes on with it')
+    if not final:
+      raise Unusable('not a whole run folder: it is finished, but '
+                     'evaluations.jsonl has no final evaluation')
     return Run(
         folder, facts['task'],
         facts.get('method') or settings.method(bindings), facts['seed'],
@@ -141,6 +144,14 @@ def _evaluation(task: str, row: Dict[str, Any]) -> Evaluation:
     raise Unusable(
         f'foreign: {task!r} has no reference scores of D4RL') from error
   return Evaluation(row['step'], returns, scores)
+
+
+def _rows(path: pathlib.Path) -> List[Dict[str, Any]]:
+  """Whole lines: a run that has just begun has none, a killed one half."""
+  if not path.exists():
+    return []
+  return [json.loads(line)
+          for line in path.read_text(encoding='utf-8').split('\n')[:-1]]
 
 
 def _json(path: pathlib.Path) -> Dict[str, Any]:

@@ -47,11 +47,20 @@ def test_only_runs_of_one_configuration_are_seeds_of_a_row(tmp_path):
   made_up_runs.write(tmp_path / '_b', 0, [[1.0]], [2.0], config=fewer)
   threads = made_up_runs.CONFIG.replace('threads = 1', 'threads = 2')
   made_up_runs.write(tmp_path / 'c', 2, [[1.0]], [2.0], config=threads)
-  made_up_runs.write(tmp_path / 'd', 0, [[1.0]], [2.0], dataset_hash='beef00')
+  made_up_runs.write(tmp_path / 'd', 0, [[1.0]], [2.0], config=fewer,
+                     dataset_hash='beef00')
   made_up_runs.write(tmp_path / 'e', 0, [[1.0]], [2.0], method='EDAC')
   assert [(row.method, row.seeds) for row in _rows(tmp_path)] == [
-      ('DRVF', (0, 1, 2)), ('DRVF, n=2', (0,)), ('DRVF, data beef00', (0,)),
-      ('EDAC', (0,))]
+      ('DRVF', (0, 1, 2)), ('DRVF, n=2, data abcdef', (0,)),
+      ('DRVF, n=2, data beef00', (0,)), ('EDAC', (0,))]
+
+
+def test_the_same_settings_on_other_data_are_another_row(tmp_path):
+  for name, data in (('a', None), ('b', 'beef00')):
+    facts = {'dataset_hash': data} if data else {}
+    made_up_runs.write(tmp_path / name, 0, [[1.0]], [2.0], **facts)
+  assert [row.method for row in _rows(tmp_path)] == [
+      'DRVF, data abcdef', 'DRVF, data beef00']
 
 
 def test_the_command_trains_the_row_again(tmp_path):

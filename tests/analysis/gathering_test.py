@@ -36,6 +36,10 @@ def test_what_is_left_out_is_listed_with_the_reason(tmp_path):
   write(tmp_path / '5_task', 5, [[1.0]], [2.0], task='Pendulum-v1')
   write(tmp_path / '6_torn', 6, [[1.0]], [2.0])
   (tmp_path / '6_torn' / 'evaluations.jsonl').write_text('{"step": 5, ')
+  write(tmp_path / '6_new', 6, [], [2.0], finished=None)
+  (tmp_path / '6_new' / 'evaluations.jsonl').unlink()
+  write(tmp_path / '6_bad', 6, [], [2.0])
+  (tmp_path / '6_bad' / 'evaluations.jsonl').write_text('{"step": 5, \n')
   (tmp_path / '7_foreign').mkdir()
   (tmp_path / '7_foreign' / 'run.json').write_text('{"job": 1}')
   (tmp_path / '7_foreign' / 'config.gin').write_text('')
@@ -56,8 +60,10 @@ def test_what_is_left_out_is_listed_with_the_reason(tmp_path):
       '3_other': 'with other returns',
       '4_failed': 'failed: the returns of step 5',
       '5_task': "foreign: 'Pendulum-v1'",
-      '6_torn': 'not a whole run folder',
-      '7_foreign': 'not finished',
+      '6_torn': 'no final evaluation',
+      '6_new': 'not finished: its last evaluation is of step 0 of 60',
+      '6_bad': 'not a whole run folder: Expecting',
+      '7_foreign': "not a run folder of launch/train.py: no entry 'train_eval",
       '8_facts': "no entry 'dataset_hash'",
       '9_json': 'run.json cannot be read',
       'empty': 'no run in it',

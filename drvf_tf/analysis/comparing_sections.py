@@ -1,0 +1,133 @@
+"""Sections of a report that compare: aggregates, variants, pessimism."""
+from typing import List, Optional, Sequence
+
+from drvf_tf import user_errors
+from drvf_tf.analysis import (
+  aggregate_figures,
+  aggregates,
+  comparison,
+  document,
+  pessimism,
+  sections,
+  variants,
+)
+
+
+def statistics(rows: Sequence[comparison.Row]) -> List[document.Block]:
+  """Aggregates by rliable, where methods have two runs or more."""
+  data = aggregates.scores(rows)
+  heading = document.Heading('Aggregates over tasks')
+  if not data.methods:
+    return [heading, document.Text(
+        'None: no method has two runs or more on a task, and an interval '
+        'needs them.')]
+  chosen = [row for row in rows
+            if row.method in data.methods and row.task in data.tasks]
+  counts = ', '.join(f'{method}: {matrix.shape[0]} runs a task'
+                     for method, matrix in data.methods.items())
+  around = (f'{counts}; 95 % intervals by stratified bootstrap over runs '
+            '(rliable), which are rough below five runs a task. '
+            + comparison.circumstances(chosen))
+  try:
+    found = aggregates.intervals(data)
+  except user_errors.UserError as error:
+    return [heading, document.Text(str(error))]
+  blocks: List[document.Block] = [
+      heading,
+      document.Table(
+          'aggregates', f"Final scores, 1 is D4RL's expert. {around}",
+          ['method', *aggregates.METRICS],
+          [[method, *map(str, values.values())]
+           for method, values in found.items()]),
+      document.Figure('aggregates', f'The same as a picture. {around}',
+                      aggregate_figures.draw_intervals(found)),
+      document.Figure(
+          'profile', 'Performance profile: the share of runs above a score, '
+          f'with 95 % bands. {around}', aggregate_figures.draw_profile(data))]
+  improved = aggregates.improvement(data)
+  if improved:
+    blocks.append(document.Figure(
+        'improvement', 'Probability that a run of the first method scores '
+        f'above one of the second. {around}',
+        aggregate_figures.draw_improvement(improved)))
+  if data.left_out:
+    blocks.append(document.Text(
+        'Not aggregated, for want of two runs on each of these tasks: '
+        + '; '.join(data.left_out) + '.'))
+  return blocks
+
+
+def ablations(rows: Sequence[comparison.Row],
+              target: Optional[float]) -> List[document.Block]:
+  """Variants of a method, and Fig. 4, where there are such runs.
+
+  Args:
+    rows: Of the table.
+    target: Score that Fig. 4's smallest M has to reach; None for 95 % of the
+      best in each family.
+
+  Returns:
+    Nothing where no method has variants.
+  """
+  blocks: List[document.Block] = []
+  smallest: List[List[str]] = []
+  chosen: List[comparison.Row] = []
+  for number, family in enumerate(variants.families(rows)):
+    around = comparison.circumstances(family.rows)
+    chosen += family.rows
+    blocks.append(document.Figure(
+        f'variants_{number}_{family.task}', 'Mean final score, std as whisker, '
+        f'seeds as dots. {around}', variants.draw(family)))
+    blocks.append(sections.curves_of(
+        f'variants_{number}_{family.task}_curves', family.rows))
+    for sweep in variants.sweeps(family):
+      blocks.append(document.Figure(
+          f'variants_{number}_{family.task}_{sweep.symbol}',
+          f'Final score over {sweep.symbol}: mean ± std, seeds as dots. '
+          f'{around}', variants.draw_sweep(sweep)))
+    members = variants.by_members(family)
+    if members:
+      reach = target if target is not None else 0.95 * max(
+          comparison.mean_and_std(row.final)[0] for _, row in members)
+      least = variants.smallest_members(family, reach)
+      smallest.append([
+          family.task, family.method, f'{reach:.1f}',
+          ', '.join(str(value) for value, _ in members),
+          'none' if least is None else str(least)])
+  if smallest:
+    blocks.append(document.Table(
+        'smallest_members', 'The smallest M whose mean final score reaches a '
+        f'score, as in Fig. 4. {comparison.circumstances(chosen)}',
+        ['task', 'method', 'score to reach', 'M tried', 'smallest M'],
+        smallest))
+  return [document.Heading('Variants'), *blocks] if blocks else []
+
+
+def pessimism_of(rows: Sequence[comparison.Row]) -> List[document.Block]:
+  """What the minimum of M·n samples is worth."""
+  cells = []
+  for row in rows:
+    found = pessimism.of_row(row)
+    if found is not None:
+      backup, count = found
+      cells.append([row.task, row.method, backup, str(count),
+                    f'mean − {pessimism.coefficient(count):.2f}·std'])
+  around = comparison.circumstances(rows)
+  blocks: List[document.Block] = [
+      document.Heading('Pessimism'),
+      document.Text('The minimum of N Gaussian samples of Q is, in '
+                    'expectation, mean − α·std (Eq. 13): M members with n '
+                    'draws each are N = M·n samples, one number that says how '
+                    'pessimistic a target is.'),
+      document.Table(
+          'pessimism', 'α for M members and n draws, from Eq. (13): no data '
+          'and no training are behind it.',
+          ['', *(f'n = {n}' for n in pessimism.SAMPLES)], pessimism.grid()),
+      document.Figure(
+          'pessimism', 'α over the number of samples; markers are the targets '
+          f'of the runs. {around}', pessimism.draw(rows))]
+  if cells:
+    blocks.append(document.Table(
+        'pessimism_of_runs', f'Your samples equal mean − α·std. {around}',
+        ['task', 'method', 'backup', 'N', 'the target equals'], cells))
+  return blocks

@@ -1,0 +1,128 @@
+"""How figures look, and the two plain ones: curves over steps, and bars."""
+import collections
+import io
+import textwrap
+from typing import Any, Dict, List, Sequence, Tuple
+
+import matplotlib
+import numpy as np
+from matplotlib import figure as figure_lib
+
+from drvf_tf.analysis import comparison
+
+# Okabe and Ito's palette, told apart by the colour-blind; no yellow on white.
+COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9',
+           '#000000')
+_LINES = ('-', '--', '-.', ':')
+_MARKERS = 'osD^vPX*'
+SCORE = "normalised score (0: random, 100: D4RL's expert)"
+_LEGEND_WIDTH = 34
+
+
+def new(width: float = 8.0, height: float = 4.5) -> figure_lib.Figure:
+  """An empty figure, in inches; its layout keeps labels inside."""
+  return figure_lib.Figure(figsize=(width, height), layout='constrained')
+
+
+def style(index: int) -> Dict[str, Any]:
+  """Colour, line and marker of the method of a number; no two are alike."""
+  return {'color': COLOURS[index % len(COLOURS)],
+          'linestyle': _LINES[index // len(COLOURS) % len(_LINES)],
+          'marker': _MARKERS[index % len(_MARKERS)]}
+
+
+def wrap(text: str, width: int = _LEGEND_WIDTH) -> str:
+  """Breaks a label into lines."""
+  return '\n'.join(textwrap.wrap(text, width, break_on_hyphens=False))
+
+
+def legend_beside(axis: Any) -> None:
+  """A legend right of the axis, where it hides nothing."""
+  axis.legend(loc='upper left', bbox_to_anchor=(1.01, 1.0), frameon=False,
+              borderaxespad=0.0, fontsize=9)
+
+
+def encode(picture: figure_lib.Figure) -> Tuple[bytes, bytes]:
+  """PNG and SVG of a figure; the same figure gives the same bytes."""
+  png, svg = io.BytesIO(), io.BytesIO()
+  picture.savefig(png, format='png', dpi=160, bbox_inches='tight',
+                  metadata={'Software': None})
+  with matplotlib.rc_context({'svg.hashsalt': 'drvf_tf'}):
+    picture.savefig(svg, format='svg', bbox_inches='tight',
+                    metadata={'Date': None})
+  return png.getvalue(), svg.getvalue()
+
+
+def learning_curves(rows: Sequence[comparison.Row]) -> figure_lib.Figure:
+  """Score over train steps: mean over seeds, ± one standard deviation.
+
+  Args:
+    rows: Of one task.
+
+  Returns:
+    The figure.
+  """
+  picture = new(9.0, 4.5)
+  axis = picture.subplots()
+  apart = 0.015 * max(row.steps for row in rows)
+  for index, row in enumerate(rows):
+    steps, mean, std = curve(row)
+    look = style(index)
+    label = wrap(f'{row.method} ({len(row.runs)} '
+                 f'seed{"s" if len(row.runs) > 1 else ""})')
+    axis.plot(steps, mean, label=label, markersize=4,
+              markevery=max(1, len(steps) // 12), **look)
+    axis.fill_between(steps, mean - std, mean + std, alpha=0.18,
+                      color=look['color'], linewidth=0)
+    axis.errorbar(row.steps + (index + 1) * apart, np.mean(row.final),
+                  yerr=np.nan_to_num(comparison.mean_and_std(row.final)[1]),
+                  marker='*', markersize=9, color=look['color'], capsize=3)
+  axis.plot([], [], '*', color='grey', markersize=11, label='final episodes')
+  axis.set(xlabel='train steps', ylabel=SCORE, title=rows[0].task)
+  axis.xaxis.set_major_formatter(lambda value, _: f'{value:,.0f}')
+  axis.margins(x=0.03)
+  axis.grid(alpha=0.3)
+  legend_beside(axis)
+  return picture
+
+
+def curve(row: comparison.Row) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+  """Steps, mean and std over seeds, where all seeds were evaluated."""
+  scores: Dict[int, List[float]] = collections.defaultdict(list)
+  for run in row.runs:
+    for evaluation in run.evaluations:
+      scores[evaluation.step].append(evaluation.score)
+  steps = sorted(step for step, values in scores.items()
+                 if len(values) == len(row.runs))
+  table = [comparison.mean_and_std(scores[step]) for step in steps]
+  means, stds = np.array(table).reshape(-1, 2).T
+  return np.array(steps), means, np.nan_to_num(stds)
+
+
+def bars(labels: Sequence[str], values: Sequence[comparison.Values],
+         ylabel: str, title: str) -> figure_lib.Figure:
+  """Bars of means, with each seed as a dot and the std as a whisker.
+
+  Args:
+    labels: Of the bars.
+    values: One sequence of seeds for each bar.
+    ylabel: Of the values, with their unit.
+    title: Of the figure.
+
+  Returns:
+    The figure.
+  """
+  picture = new(9.0, 0.9 + 0.62 * len(labels))
+  axis = picture.subplots()
+  for index, seeds in enumerate(values):
+    mean, std = comparison.mean_and_std(seeds)
+    colour = style(index)['color']
+    axis.barh(index, mean, xerr=np.nan_to_num(std), height=0.62, color=colour,
+              alpha=0.55, capsize=4)
+    axis.plot(seeds, [index] * len(seeds), 'o', color='black', markersize=4,
+              zorder=3)
+  axis.set_yticks(range(len(labels)), [wrap(label) for label in labels])
+  axis.invert_yaxis()
+  axis.set(xlabel=ylabel, title=title)
+  axis.grid(alpha=0.3, axis='x')
+  return picture

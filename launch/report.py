@@ -1,0 +1,43 @@
+"""Reports run folders: tables, curves, aggregates, the paper's numbers beside.
+
+python launch/report.py runs --out=report
+python launch/report.py runs/quickstart/seed0 runs/quickstart/seed1
+"""
+import os
+import pathlib
+import sys
+from typing import Sequence
+
+from absl import flags, logging
+
+os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+
+from drvf_tf import user_errors  # noqa: E402
+
+_OUT = flags.DEFINE_string(
+    'out', 'report', 'Folder of the report; an older report is replaced.')
+_TARGET_SCORE = flags.DEFINE_float(
+    'target_score', None, 'Score that the smallest M has to reach; 95 % of the '
+    'best by default.')
+
+
+def main(argv: Sequence[str]) -> None:
+  """Reads the runs that the arguments name and writes a report."""
+  if len(argv) < 2:
+    raise user_errors.UserError(
+        'Report what? Name run folders, or a folder to search for them, e.g. '
+        '`python launch/report.py runs`.')
+  if not flags.FLAGS['verbosity'].present:
+    logging.set_verbosity(logging.ERROR)
+  import drvf_tf.envs  # noqa: F401  (before TensorFlow: it silences gym)
+  from drvf_tf.analysis import report
+  out = pathlib.Path(_OUT.value)
+  for path, reason in report.make(argv[1:], out, _TARGET_SCORE.value):
+    print(f'left out: {path}: {reason}')
+  print(f'The report is {out / "index.html"}, with report.md, tables/ and '
+        'figures/ beside it.')
+
+
+if __name__ == '__main__':
+  user_errors.run(main)

@@ -66,6 +66,8 @@ class Figure:
   picture: Any
 
 
+_LONG = 40  # characters of a cell that is given room
+
 Block = Union[Heading, Text, Code, Table, Figure]
 
 _STYLE = """
@@ -80,11 +82,12 @@ figure { margin: 1.5rem 0; }
 figure img { display: block; max-width: 100%; height: auto; }
 figcaption { color: #444; font-size: .875rem; padding-top: .5rem; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .875rem;
+table { border-collapse: collapse; font-size: .8rem;
   font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid #ddd; padding: .3rem .6rem .3rem .3rem;
+th, td { border-bottom: 1px solid #ddd; padding: .3rem .5rem .3rem .25rem;
   text-align: left; vertical-align: top; }
 td:first-child { white-space: nowrap; }
+td.long { min-width: 13rem; }
 th { background: #f3f5f7; }
 td.published { background: #fbf6ea; } th.published { background: #f1e7cd; }
 pre { background: #f3f5f7; padding: .8rem; white-space: pre-wrap;
@@ -160,11 +163,15 @@ def _html_table(block: Table) -> str:
 
 
 def _html_row(tag: str, cells: Sequence[str], published: int) -> str:
-  kinds = [''] * (len(cells) - published) + [' class="published"'] * published
-  # A mean stays with its deviation: no line break around ±.
-  return '<tr>' + ''.join(
-      f'<{tag}{kind}>{_escape(cell.replace(" ± ", chr(160) + "±" + chr(160)))}'
-      f'</{tag}>' for cell, kind in zip(cells, kinds)) + '</tr>'
+  parts = []
+  for index, cell in enumerate(cells):
+    kinds = ['published'] * (index >= len(cells) - published)
+    kinds += ['long'] * (len(cell) > _LONG)
+    kind = f' class="{" ".join(kinds)}"' if kinds else ''
+    # A mean stays with its deviation: no line break around ±.
+    text = _escape(cell).replace(' ± ', '&nbsp;±&nbsp;')
+    parts.append(f'<{tag}{kind}>{text}</{tag}>')
+  return '<tr>' + ''.join(parts) + '</tr>'
 
 
 def _escape(text: str) -> str:

@@ -63,6 +63,7 @@ def test_a_folder_in_use_is_waited_for_then_refused(tmp_path):
   outcome = attempt.run(fakes.job(cell, tmp_path), patience=0.1)
   assert outcome.ending is attempt.Ending.REFUSED
   assert 'Another process is training' in outcome.note
+  assert not (cell.run_dir / 'train.log').exists()  # it was not even tried
   timer = threading.Timer(0.5, home.__exit__)
   timer.start()
   assert attempt.run(fakes.job(cell, tmp_path)).ending is (

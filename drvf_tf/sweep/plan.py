@@ -38,8 +38,9 @@ def sweep(tasks: Sequence[str] = (),
           gin_files: Sequence[str] = (),
           bindings: Sequence[str] = ()) -> Plan:
   """A plan, as it was written; see `Plan` for the arguments."""
-  return Plan(tuple(tasks), dict({'drvf': ()} if methods is None else methods),
-              tuple(seeds), tuple(gin_files), tuple(bindings))
+  named: Dict[str, Any] = dict({'drvf': ()} if methods is None else methods)
+  return Plan(tuple(tasks), named, tuple(seeds), tuple(gin_files),
+              tuple(bindings))
 
 
 def read(file: Optional[str], **given: Any) -> Plan:

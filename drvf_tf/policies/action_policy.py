@@ -99,9 +99,9 @@ class ActionPolicy(tf_policy.TFPolicy):
         self.greedy(time_step.observation), policy_state)
 
   def _distribution(self, time_step, policy_state):
-    step = self._action(time_step, policy_state)
-    return step._replace(
-        action=tfp.distributions.Deterministic(step.action))
+    # A distribution in the SavedModel would need TensorFlow Probability to be
+    # loaded.
+    raise NotImplementedError('The policy is greedy: use action or sample.')
 
 
 def of_agent(agent: Any,

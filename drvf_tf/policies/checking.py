@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Set
 
 import numpy as np
 import tensorflow as tf
@@ -58,10 +58,10 @@ def check(model: str, agent: Any, dataset: offline_dataset.OfflineDataset,
       answers['serving_default/action'] = answers['serving_default/action'][
           found['serving_default/in_support']]
   kind = 'tflite' if model.endswith('.tflite') else 'saved_model'
-  if kind == 'saved_model' and not set(expected) <= set(found):
+  missing = _signatures(expected) - _signatures(found)
+  if kind == 'saved_model' and missing:
     raise user_errors.UserError(
-        f'{model} does not give {", ".join(sorted(set(expected) - set(found)))}'
-        ': export it again.')
+        f'{model} has no {", ".join(sorted(missing))}: export it again.')
   differences = {
       name: _difference(found[name], expected[name], _scale(name, expected))
       for name in sorted(found) if name in expected}
@@ -141,6 +141,10 @@ def _stranger(model: str, inputs: Dict[str, np.ndarray],
           'for a .tflite file tflite-runtime.')
     with np.load(paths[1]) as answers:
       return dict(answers)
+
+
+def _signatures(answers: Dict[str, np.ndarray]) -> Set[str]:
+  return {name.split('/')[0] for name in answers}
 
 
 def _scale(name: str, expected: Dict[str, np.ndarray]) -> np.ndarray:

@@ -3,6 +3,7 @@ from typing import Any, Dict, Optional
 
 import numpy as np
 import tensorflow as tf
+import tensorflow_probability as tfp
 from tf_agents.networks import network
 from tf_agents.trajectories import policy_step
 from tf_agents.trajectories import time_step as ts
@@ -92,6 +93,11 @@ class UncertaintyPolicy(action_policy.ActionPolicy):
     action = self.greedy(time_step.observation)
     info = self.statistics(time_step.observation, action)
     return policy_step.PolicyStep(action, policy_state, info)
+
+  def _distribution(self, time_step, policy_state):
+    step = self._action(time_step, policy_state)
+    return step._replace(
+        action=tfp.distributions.Deterministic(step.action))
 
 
 def of_agent(agent: Any,

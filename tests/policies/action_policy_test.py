@@ -70,7 +70,7 @@ def test_a_missing_output_is_told(dataset, tmp_path, monkeypatch):
       'sample_action/action': checking.live(agent, dataset, inputs)[
           'sample_action/action']})
   with pytest.raises(user_errors.UserError,
-                     match='does not give serving_default/action'):
+                     match='policy has no serving_default: export it'):
     checking.check('policy', agent, dataset)
 
 

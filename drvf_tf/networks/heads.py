@@ -131,6 +131,7 @@ class BayesianHead(tf.keras.layers.Layer):
     seeds = (None, None)
     if seed is not None:
       seeds = tf.unstack(tf.random.experimental.stateless_split(seed, 2))
+    self.built = True  # its variables are the stock layers'
     one = [tf.ones([1, 1])] * self._num_members
     return (self._multiply(self._weights, features, num_samples, seeds[0], fold)
             + self._multiply(self._bias, one, num_samples, seeds[1]))

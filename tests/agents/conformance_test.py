@@ -20,15 +20,24 @@ from drvf_tf.train import configuration
 from tests import fakes
 
 _GIN = pathlib.Path(__file__).parents[2] / 'gin'
-METHODS = ['drvf'] + sorted(
+_ALL = ['drvf'] + sorted(
     path.stem for path in (_GIN / 'baselines').glob('*.gin'))
 # Two critics and their minimum, or none, are no ensemble.
 WITHOUT_ENSEMBLE = ('bc', 'filtered_bc', 'cql', 'td3_bc', 'iql')
-# What is costly to show is slow for all but a few, of different make.
-_ALWAYS = ('edac', 'pbrl_prior', 'dropout', 'iql', 'td3_bc')
-COSTLY = [method if method in _ALWAYS
+
+
+def _slow_unless(fast):
+  return [method if fast(method)
           else pytest.param(method, marks=pytest.mark.slow)
-          for method in METHODS]
+          for method in _ALL]
+
+
+# The same parts with other numbers are for the slow tests, and so is what is
+# costly to show, for all but a few of different make.
+_SAME_PARTS = ('lb_sac', 'filtered_bc', 'pbrl_expert', '_antmaze', '_maze2d')
+METHODS = _slow_unless(lambda method: not method.endswith(_SAME_PARTS))
+COSTLY = _slow_unless(
+    lambda method: method in ('edac', 'pbrl_prior', 'dropout', 'td3_bc'))
 _SMALL = ['EnsembleCriticNetwork.hidden_units=(8, 8)',
           'EnsembleCriticNetwork.num_members=3',
           'tanh_gaussian_actor.hidden_units=(8, 8)',

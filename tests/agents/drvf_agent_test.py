@@ -87,7 +87,9 @@ def test_target_and_online_share_no_variable():
 @pytest.mark.parametrize('ood_batch_size', [None, 4])
 def test_two_replicas_equal_one_on_the_same_global_batch(ood_batch_size):
   one = fakes.drvf(ood_batch_size=ood_batch_size)
-  strategy = tf.distribute.MirroredStrategy(['CPU:0', 'CPU:1'])
+  strategy = tf.distribute.MirroredStrategy(
+      ['CPU:0', 'CPU:1'],
+      cross_device_ops=tf.distribute.ReductionToOneDevice())
   with strategy.scope():
     two = fakes.drvf(ood_batch_size=ood_batch_size)
 

@@ -10,7 +10,8 @@ from tests import fakes
 
 _GIN = pathlib.Path(__file__).parents[2] / 'gin'
 _FILES = ('bc', 'filtered_bc', 'td3_bc', 'td3_bc_antmaze', 'td3_bc_maze2d',
-          'iql', 'iql_antmaze', 'iql_maze2d', 'cql', 'cql_antmaze', 'cql_maze2d')
+          'iql', 'iql_antmaze', 'iql_maze2d', 'cql', 'cql_antmaze',
+          'cql_maze2d')
 _TASKS = {'antmaze': 'antmaze_medium_play', 'maze2d': 'quickstart'}
 _CLASSES = {'bc': 'BcAgent', 'filtered': 'BcAgent', 'td3': 'Td3BcAgent',
             'iql': 'IqlAgent', 'cql': 'CqlAgent'}

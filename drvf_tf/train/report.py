@@ -116,7 +116,7 @@ def draw_curves(evaluations: Sequence[Mapping[str, Any]],
       if metrics.get(name):
         axis.plot(metrics['step'], metrics[name], label=name)
     axis.set(ylabel=label, yscale=scale)
-    if len(names) > 1:
+    if len(names) > 1 and axis.lines:  # BC has no Q
       axis.legend()
   for axis in axes.flat:
     axis.grid(alpha=0.3)

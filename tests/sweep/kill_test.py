@@ -99,7 +99,9 @@ def killed_everywhere(flags, out):
     assert 'Another sweep is running' in refused.stderr
     os.kill(_trainings(out)[0][0], signal.SIGKILL)
     _goes_on(out, sweep)
-    os.kill(_trainings(out)[-1][1], signal.SIGKILL)
+    worker = _trainings(out)[-1][1]
+    assert worker in _descendants(sweep.pid)
+    os.kill(worker, signal.SIGKILL)
     _goes_on(out, sweep)
     family = _descendants(sweep.pid)
     assert set(dict(_trainings(out))) & family

@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Quiet libraries: TensorFlow's C++ notes, and oneDNN's greeting.
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: quickstart test test-slow lint install clean
+.PHONY: quickstart test test-slow lint docs install clean
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" tests
@@ -21,6 +21,9 @@ lint: $(VENV)/.lint
 
 quickstart: $(VENV)/.install
 	$(BIN)/python launch/train.py --gin_file=gin/quickstart.gin
+
+docs: $(VENV)/.install
+	bash tools/docs.sh $(BIN)/python
 
 install: $(VENV)/.install
 

@@ -51,9 +51,11 @@ setuptools.setup(
         'benchmark': ['gymnasium[mujoco]>=1.0'],
         # Has wheels for Python 3.9 to 3.11, and takes TensorFlow's protobuf 4.
         'sweep': ['ray==2.49.2'],
-        # Intervals over tasks and seeds, in launch/report.py. The arch that
-        # rliable accepts cannot be imported with pandas 3.
-        'report': ['rliable==1.2.0', 'arch>=5.3.1,<8', 'pandas<3'],
+        # Intervals over tasks and seeds in launch/report.py (the arch that
+        # rliable accepts cannot be imported with pandas 3), t-SNE in
+        # launch/uncertainty.py.
+        'report': ['rliable==1.2.0', 'arch>=5.3.1,<8', 'pandas<3',
+                   'scikit-learn>=1.3'],
         'test': ['pytest>=7.4', 'pytest-timeout>=2.1', 'pytest-xdist>=3.5'],
         # mypy 1.8 is the last that accepts TF-Agents' typing-extensions 4.5.
         'lint': ['ruff==0.6.9', 'mypy==1.8.0'],

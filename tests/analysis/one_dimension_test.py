@@ -15,7 +15,7 @@ def _fits(data):
   cases = [one_dimension.plain(3),
            one_dimension.drvf(3, eta_ood=0.2),
            one_dimension.without_repulsion(3)]
-  return [one_dimension.fit(case, data, num_steps=500) for case in cases]
+  return [one_dimension.fit(case, data, num_steps=800) for case in cases]
 
 
 def test_repulsion_widens_the_band_off_the_data(fits):

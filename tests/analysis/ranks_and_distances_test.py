@@ -14,9 +14,9 @@ def test_spearman_looks_at_order_alone():
 
 
 def test_spearman_ties_share_their_mean_rank():
-  # Ranks 1.5 1.5 3 against 1 2 3: 1.5 / √(1.5 · 2).
-  assert rd.spearman(np.array([7., 7., 8.]),
-                     np.array([1., 2., 3.])) == pytest.approx(1.5 / 3**0.5)
+  # Ranks 1.5 1.5 3 4 against 1 2 3 4: 4.5 / √(4.5 · 5).
+  assert rd.spearman(np.array([7., 7., 8., 9.]), np.array([1., 2., 3., 4.])
+                     ) == pytest.approx(0.9**0.5)
 
 
 def test_spearman_of_a_constant_is_nan():

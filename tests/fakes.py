@@ -38,6 +38,51 @@ def transition(size=8, seed=0):
                   tf.constant(next_observations)))
 
 
+def transition_with_nan(where, size=8):
+  """A batch whose observation, action, reward or next observation is NaN."""
+  step, action_step, next_step = transition(size)
+  nan = lambda x: x + np.nan  # noqa: E731
+  if where == 'observation':
+    step = step._replace(observation=nan(step.observation))
+  elif where == 'action':
+    action_step = action_step._replace(action=nan(action_step.action))
+  elif where == 'reward':
+    next_step = next_step._replace(reward=nan(next_step.reward))
+  else:
+    next_step = next_step._replace(observation=nan(next_step.observation))
+  return trajectory.Transition(step, action_step, next_step)
+
+
+def on_two_replicas(agent_class):
+  """(agent, its train step on a global batch) under two CPU replicas.
+
+  Args:
+    agent_class: Makes the agent.
+
+  Returns:
+    The agent, and a function from a batch to the metrics of both replicas.
+  """
+  strategy = tf.distribute.MirroredStrategy(
+      ['CPU:0', 'CPU:1'],
+      # Collectives of several strategies in one process get mixed up.
+      cross_device_ops=tf.distribute.ReductionToOneDevice())
+  with strategy.scope():
+    agent = agent_class()
+
+  @tf.function
+  def train(halves):
+    return strategy.run(agent.train, (halves,))
+
+  def step(batch):
+    halves = strategy.experimental_distribute_values_from_function(
+        lambda context: tf.nest.map_structure(
+            lambda t: tf.split(t, 2)[context.replica_id_in_sync_group], batch))
+    return {name: strategy.reduce('SUM', part, axis=None)
+            for name, part in train(halves).extra.items()}
+
+  return agent, step
+
+
 def drvf(optimizer=None, num_members=3, hidden_units=(16, 16), layer_norm=True,
          l2=0.0, seed=0, **kwargs):
   """A small DRVF agent."""

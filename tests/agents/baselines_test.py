@@ -79,19 +79,9 @@ def test_bad_action_specs_are_named(name, spec, match):
 @pytest.mark.parametrize('where', ['observation', 'action', 'reward',
                                    'next observation'])
 def test_a_nan_batch_is_named(name, where):
-  step, action_step, next_step = fakes.transition()
-  nan = lambda x: x + np.nan  # noqa: E731
-  if where == 'observation':
-    step = step._replace(observation=nan(step.observation))
-  elif where == 'action':
-    action_step = action_step._replace(action=nan(action_step.action))
-  elif where == 'reward':
-    next_step = next_step._replace(reward=nan(next_step.reward))
-  else:
-    next_step = next_step._replace(observation=nan(next_step.observation))
   with pytest.raises(tf.errors.InvalidArgumentError,
                      match=f'The {where} of the experience'):
-    _agent(name).train(trajectory.Transition(step, action_step, next_step))
+    _agent(name).train(fakes.transition_with_nan(where))
 
 
 @every_agent

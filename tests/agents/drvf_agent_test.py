@@ -1,4 +1,6 @@
 """DRVFAgent among TF-Agents' drivers, learners, strategies, checkpoints."""
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -86,29 +88,14 @@ def test_target_and_online_share_no_variable():
 
 @pytest.mark.parametrize('ood_batch_size', [None, 4])
 def test_two_replicas_equal_one_on_the_same_global_batch(ood_batch_size):
-  one = fakes.drvf(ood_batch_size=ood_batch_size)
-  strategy = tf.distribute.MirroredStrategy(
-      ['CPU:0', 'CPU:1'],
-      cross_device_ops=tf.distribute.ReductionToOneDevice())
-  with strategy.scope():
-    two = fakes.drvf(ood_batch_size=ood_batch_size)
-
-  @tf.function
-  def train(batch):
-    return strategy.run(two.train, (batch,))
-
+  make = functools.partial(fakes.drvf, ood_batch_size=ood_batch_size)
+  one, (two, train) = make(), fakes.on_two_replicas(make)
   for step in range(3):
     batch = fakes.transition(seed=step)
-    halves = strategy.experimental_distribute_values_from_function(
-        lambda context, b=batch: tf.nest.map_structure(
-            lambda t: tf.split(t, 2)[context.replica_id_in_sync_group], b))
-    info_one = one.train(batch)
-    per_replica = train(halves)
-    info_two = tf.nest.map_structure(
-        lambda x: strategy.reduce('SUM', x, axis=None), per_replica)
+    expected, found = one.train(batch).extra, train(batch)
     for key in ('td_loss', 'kl', 'repulsion', 'critic_loss', 'actor_loss',
                 'alpha_loss', 'q_data', 'temperature'):
-      np.testing.assert_allclose(info_two.extra[key], info_one.extra[key],
+      np.testing.assert_allclose(found[key], expected[key],
                                  rtol=2e-4, atol=1e-5, err_msg=key)
   for a, b in zip(one.variables, two.variables):
     np.testing.assert_allclose(a, b.read_value(), rtol=2e-4, atol=2e-5)
@@ -180,20 +167,10 @@ def test_bad_action_specs_are_named(spec, match, monkeypatch):
 @pytest.mark.parametrize('where', ['observation', 'action', 'reward',
                                    'next observation'])
 def test_a_nan_batch_is_named(where):
-  step, action_step, next_step = fakes.transition()
-  nan = lambda x: x + np.nan  # noqa: E731
-  if where == 'observation':
-    step = step._replace(observation=nan(step.observation))
-  elif where == 'action':
-    action_step = action_step._replace(action=nan(action_step.action))
-  elif where == 'reward':
-    next_step = next_step._replace(reward=nan(next_step.reward))
-  else:
-    next_step = next_step._replace(observation=nan(next_step.observation))
   agent = fakes.drvf()
   with pytest.raises(tf.errors.InvalidArgumentError,
                      match=f'The {where} of the experience'):
-    agent.train(trajectory.Transition(step, action_step, next_step))
+    agent.train(fakes.transition_with_nan(where))
 
 
 def test_a_point_head_is_one_row_of_the_table():

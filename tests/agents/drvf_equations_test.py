@@ -120,6 +120,14 @@ def test_eq_14_is_of_the_target_network(make_agent):
       _td(target, target), rel=1e-5)
 
 
+def test_eq_14_without_its_entropy(make_agent):
+  target = 10 + 0.9 * -4.5
+  extra = _terms(make_agent(backup_entropy=0.0))
+  assert extra['td_loss'] == pytest.approx(_td(target, target), rel=1e-5)
+  # The actor keeps its own.
+  assert extra['actor_loss'] == pytest.approx(LOG_PI + 1.5, rel=1e-5)
+
+
 def test_eq_16_slope(make_agent):
   agent = make_agent(repulsion=terms.pooled_std)
   bias = agent.critic_network.variables[2]

@@ -53,13 +53,15 @@ class EnsembleCriticNetwork(network.Network):
     self._norm = None  # of the last hidden layer, folded into what follows
     for i, units in enumerate(hidden_units):
       layer_seed = None if seed is None else seed + i
-      after = layer_norm and norm_before_activation
       self._hidden.append(ensemble_layers.EnsembleDense(
-          num_members, units, activation=None if after else 'relu', l2=l2,
-          norm=self._norm, seed=layer_seed, name=f'hidden_{i}'))
+          num_members, units, activation=None if layer_norm else 'relu',
+          l2=l2, norm=self._norm, seed=layer_seed, name=f'hidden_{i}'))
       if layer_norm:
-        norm = ensemble_layers.EnsembleLayerNorm(num_members, name=f'norm_{i}')
-        if after:
+        norm = ensemble_layers.EnsembleLayerNorm(
+            num_members, units, name=f'norm_{i}')
+        self._hidden.append(ensemble_layers.EnsembleDivision(
+            rectify=not norm_before_activation, name=f'division_{i}'))
+        if norm_before_activation:
           self._hidden += [norm, _EnsembleRelu()]
         else:
           self._norm = norm
@@ -99,7 +101,7 @@ class EnsembleCriticNetwork(network.Network):
 
   def _trunk(
       self, members: ensemble_layers.Members) -> ensemble_layers.Members:
-    """The hidden layers, before the last one's normalisation."""
+    """The hidden layers; of the last one's normalisation the division alone."""
     for layer in self._hidden:
       members = layer(members)
     return [tf.cast(member, tf.float32) for member in members]
@@ -144,10 +146,8 @@ class EnsembleCriticNetwork(network.Network):
   def _sample(self, hidden: ensemble_layers.Members, num_samples: int,
               seed: Optional[tf.Tensor]) -> tf.Tensor:
     """The head on what `_trunk` gives, `[M, B, n]`."""
-    if self._norm is None:
-      return self._head.sample(hidden, num_samples, seed)
-    return self._head.sample(
-        self._norm.scaled(hidden), num_samples, seed, self._norm.fold)
+    fold = None if self._norm is None else self._norm.fold
+    return self._head.sample(hidden, num_samples, seed, fold)
 
   def call(self,
            inputs: ObservationAndAction,

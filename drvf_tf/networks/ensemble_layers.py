@@ -10,6 +10,8 @@ from typing import List, Optional, Sequence, Tuple
 
 import tensorflow as tf
 
+from drvf_tf.networks import row_division
+
 Members = List[tf.Tensor]
 
 
@@ -34,7 +36,8 @@ class EnsembleDense(tf.keras.layers.Layer):
       bias_value: What the biases start from.
       l2: λ of the coupled weight decay: the loss gains λ/2·Σ kernel², whose
         gradient λ·kernel is what `torch.optim.Adam(weight_decay=λ)` adds.
-      norm: Normalisation of the inputs, which is folded into the kernels.
+      norm: Normalisation of the inputs, which come divided already, to be
+        folded into the kernels.
       seed: Of the initial kernels.
       name: Name of the layer.
     """
@@ -66,7 +69,6 @@ class EnsembleDense(tf.keras.layers.Layer):
     """Applies member j to the rows of member j."""
     kernel, bias = self.kernel, self.bias
     if self._norm is not None:
-      inputs = self._norm.scaled(inputs)
       kernel, offset = self._norm.fold(kernel)
       bias = bias + offset[:, 0]
     return [
@@ -76,94 +78,67 @@ class EnsembleDense(tf.keras.layers.Layer):
     ]
 
 
-class EnsembleLayerNorm(tf.keras.layers.Layer):
-  """M layer normalisations, each with its own affine parameters.
+class EnsembleDivision(tf.keras.layers.Layer):
+  """The first half of M layer normalisations: x / std for each row."""
 
-  y = (x − mean) / std · scale + offset for each row. What follows a
-  normalisation is a product, y·K, and all of it but the division is linear:
+  def __init__(self,
+               rectify: bool = False,
+               epsilon: float = 1e-5,
+               name: Optional[str] = None):
+    """Creates the layer.
+
+    Args:
+      rectify: Whether x is relu(input), not the input itself.
+      epsilon: Added to the variance.
+      name: Name of the layer.
+    """
+    super().__init__(name=name)
+    self._rectify = rectify
+    self._epsilon = epsilon
+
+  def call(self, inputs: Sequence[tf.Tensor]) -> Members:
+    """Divides every row of every member."""
+    return [row_division.divide_by_std(x, self._epsilon, self._rectify)
+            for x in inputs]
+
+
+class EnsembleLayerNorm(tf.keras.layers.Layer):
+  """The second half of M layer normalisations, with affine parameters.
+
+  y = (x − mean) / std · scale + offset for each row, where x / std is given
+  (`EnsembleDivision`). What follows a normalisation is a product, y·K, and
+  all of it but the division is linear:
 
     y·K = (x / std)·(scale·K − its mean over the inputs) + offset·K.
 
-  So a layer that multiplies divides the rows (`scaled`) and folds the rest
-  into its kernel (`fold`), which is small: on a CPU every pass over the rows
-  counts.
+  So a layer that multiplies folds this half into its kernel (`fold`), which
+  is small: on a CPU every pass over the rows counts.
   """
 
-  def __init__(self,
-               num_members: int,
-               epsilon: float = 1e-5,
-               name: Optional[str] = None):
+  def __init__(self, num_members: int, width: int, name: Optional[str] = None):
     super().__init__(name=name)
-    self._num_members = num_members
-    self._epsilon = epsilon
-
-  def build(self, input_shape: Sequence[tf.TensorShape]) -> None:
-    """Creates the stacked scale and offset."""
-    shape = [self._num_members, input_shape[0][-1]]
+    shape = [num_members, width]
     self.scale = self.add_weight('scale', shape, initializer='ones')
     self.offset = self.add_weight('offset', shape, initializer='zeros')
-    super().build(input_shape)
 
   def call(self, inputs: Sequence[tf.Tensor]) -> Members:
-    """Normalises every row of every member: y itself."""
+    """y of every member, from its x / std."""
     return [
         (x - tf.reduce_mean(x, axis=-1, keepdims=True)) * scale + offset
-        for x, scale, offset in zip(self.scaled(inputs),
-                                    tf.unstack(self.scale),
+        for x, scale, offset in zip(inputs, tf.unstack(self.scale),
                                     tf.unstack(self.offset))
     ]
 
-  def scaled(self, inputs: Sequence[tf.Tensor]) -> Members:
-    """x / std of every row of every member."""
-    if not self.built:
-      self.build([x.shape for x in inputs])
-    return [divide_by_std(x, self._epsilon) for x in inputs]
-
   def fold(self, kernel: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
-    """What y·kernel is in terms of `scaled`.
+    """What y·kernel is in terms of x / std.
 
     Args:
       kernel: `[M, width, out]`.
 
     Returns:
       (kernel `[M, width, out]`, offset `[M, 1, out]`), so that
-      y·kernel = scaled·kernel + offset.
+      y·kernel = (x / std)·kernel + offset.
     """
     folded = self.scale[..., tf.newaxis] * kernel
     folded -= tf.reduce_mean(folded, axis=1, keepdims=True)
     return folded, tf.matmul(self.offset[:, tf.newaxis], kernel)
-
-
-def divide_by_std(rows: tf.Tensor, epsilon: float) -> tf.Tensor:
-  """Each row of `[R, width]` divided by its standard deviation.
-
-  The gradient is written out, and row means are taken by a product with a
-  vector, because that halves what `tf.nn.moments` costs on a CPU. The gradient
-  takes its statistics from the rows again: a graph computes them once all the
-  same, and the gradient can itself be differentiated.
-
-  Args:
-    rows: `[R, width]`.
-    epsilon: Added to the variance.
-
-  Returns:
-    `[R, width]`.
-  """
-  averager = tf.fill([rows.shape[-1], 1],
-                     tf.cast(1.0 / rows.shape[-1], rows.dtype))  # [width, 1]
-
-  def statistics(x):
-    mean = tf.matmul(x, averager)
-    variance = tf.matmul(tf.square(x), averager) - tf.square(mean)
-    return mean, tf.math.rsqrt(tf.nn.relu(variance) + epsilon)  # [R, 1] each
-
-  @tf.custom_gradient
-  def divided(x):
-    def gradient(dy):
-      mean, inverse = statistics(x)
-      slope = tf.square(inverse) * tf.matmul(dy * x, averager)  # [R, 1]
-      return inverse * (dy - slope * (x - mean))
-
-    return x * statistics(x)[1], gradient
-
-  return divided(rows)

@@ -192,11 +192,10 @@ def _keras_and_our_norm(width=7):
   rng = np.random.default_rng(1)
   affine = rng.normal(size=[2, width]).astype(np.float32)
   keras_layer = tf.keras.layers.LayerNormalization(epsilon=1e-5)
-  ours = ensemble_layers.EnsembleLayerNorm(1)
-  for layer, x in ((keras_layer, tf.zeros([1, width])),
-                   (ours, [tf.zeros([1, width])])):
-    layer(x)
-    layer.set_weights(affine if layer is keras_layer else affine[:, None])
+  keras_layer.build([1, width])
+  keras_layer.set_weights(affine)
+  ours = ensemble_layers.EnsembleLayerNorm(1, width)
+  ours.set_weights(affine[:, None])
   return keras_layer, ours
 
 
@@ -205,22 +204,29 @@ def _rows(seed=0):
   return tf.constant(rng.normal(2.0, 3.0, size=[5, 7]), tf.float32)
 
 
-@pytest.mark.parametrize('form', ['explicit', 'folded'])
-def test_layer_norm_and_its_gradients_equal_kerass(form):
+@pytest.mark.parametrize('rectify', [False, True])
+@pytest.mark.parametrize('form', ['explicit', 'folded', 'compiled'])
+def test_layer_norm_and_its_gradients_equal_kerass(form, rectify):
   keras_layer, ours = _keras_and_our_norm()
+  division = ensemble_layers.EnsembleDivision(rectify)
   kernel = tf.constant(_rows(3).numpy().T)  # [7, 5]
 
   def our_product(x):
     if form == 'explicit':
-      return tf.matmul(ours([x])[0], kernel)
+      return tf.matmul(ours(division([x]))[0], kernel)
     folded, offset = ours.fold(kernel[tf.newaxis])
-    return tf.matmul(ours.scaled([x])[0], folded[0]) + offset[0]
+    return tf.matmul(division([x])[0], folded[0]) + offset[0]
 
   def keras_product(x):
-    return tf.matmul(keras_layer(x), kernel)
+    return tf.matmul(keras_layer(tf.nn.relu(x) if rectify else x), kernel)
 
-  x, results = _rows(), []
-  for function, layer in ((keras_product, keras_layer), (our_product, ours)):
+  def written_out(x):  # Keras' own second derivative is off after a ReLU
+    x = tf.nn.relu(x) if rectify else x
+    x -= tf.reduce_mean(x, axis=-1, keepdims=True)
+    std = tf.sqrt(tf.reduce_mean(x**2, axis=-1, keepdims=True) + 1e-5)
+    return tf.matmul(x / std * ours.scale + ours.offset, kernel)
+
+  def derivatives(x, function, variables):
     with tf.GradientTape() as outer:
       outer.watch(x)
       with tf.GradientTape() as inner:
@@ -229,17 +235,34 @@ def test_layer_norm_and_its_gradients_equal_kerass(form):
         value = tf.reduce_sum(tf.sin(y))
       slope = inner.gradient(value, x)
       roughness = tf.reduce_sum(slope**2)
-    variables = layer.trainable_variables
     second = outer.gradient(roughness, [x, *variables])
-    results.append([y, slope, *(tf.squeeze(g) for g in second)])
-  for keras_ones, our_ones in zip(*results):
-    np.testing.assert_allclose(our_ones, keras_ones, rtol=2e-3, atol=2e-4)
+    return [y, slope, *(tf.squeeze(g) for g in second)]
+
+  x = _rows()
+  run = tf.function(derivatives) if form == 'compiled' else derivatives
+  y, slope, *second = run(x, our_product, ours.trainable_variables)
+  keras_y, keras_slope, *_ = derivatives(
+      x, keras_product, keras_layer.trainable_variables)
+  np.testing.assert_allclose(y, keras_y, rtol=1e-4, atol=1e-5)
+  np.testing.assert_allclose(slope, keras_slope, rtol=1e-4, atol=1e-5)
+  expected = derivatives(x, written_out, ours.trainable_variables)[2:]
+  for our_one, expected_one in zip(second, expected):
+    np.testing.assert_allclose(our_one, expected_one, rtol=2e-3, atol=2e-4)
+
+
+def test_a_row_without_spread_has_finite_gradients():
+  with tf.GradientTape() as tape:
+    x = tf.zeros([2, 7])
+    tape.watch(x)
+    y = ensemble_layers.EnsembleDivision(rectify=True)([x])[0]
+  assert np.isfinite(y).all()
+  assert np.isfinite(tape.gradient(y, x)).all()
 
 
 def test_a_normalised_dense_layer_is_dense_after_norm():
   _, norm = _keras_and_our_norm()
   dense = ensemble_layers.EnsembleDense(1, 3, norm=norm, seed=0)
-  x = [_rows()]
+  x = ensemble_layers.EnsembleDivision()([_rows()])
   expected = tf.matmul(norm(x)[0], dense(x) and dense.kernel[0]) + 0.1
   np.testing.assert_allclose(dense(x)[0], expected, rtol=1e-4, atol=1e-5)
 

@@ -1,0 +1,124 @@
+"""Rows divided by their standard deviation, with few passes over memory.
+
+On a CPU a product of a hidden layer runs near the machine's peak, and
+everything around it is bound by memory: what normalisation costs is how often
+it reads and writes the rows. Forward that is twice read for the statistics
+and once written. The gradient, six element-wise operations, is compiled by
+XLA into two passes; the rest of a step XLA would make slower.
+"""
+import contextlib
+import functools
+import os
+import sys
+from typing import Callable, Iterator, Tuple
+
+import tensorflow as tf
+
+
+def divide_by_std(rows: tf.Tensor, epsilon: float,
+                  rectify: bool = False) -> tf.Tensor:
+  """Each row x of `[R, width]` divided by its standard deviation.
+
+  Args:
+    rows: `[R, width]`.
+    epsilon: Added to the variance.
+    rectify: Whether x is relu(row), not the row itself.
+
+  Returns:
+    x / √(variance + ε), `[R, width]`.
+  """
+  @tf.custom_gradient
+  def divided(rows):
+    x = tf.nn.relu(rows) if rectify else rows
+    averager = tf.fill([x.shape[-1], 1],
+                       tf.cast(1.0 / x.shape[-1], x.dtype))  # [width, 1]
+    mean = tf.matmul(x, averager)
+    norm = tf.math.reduce_euclidean_norm(x, axis=-1, keepdims=True)
+    variance = tf.square(norm) / x.shape[-1] - tf.square(mean)
+    inverse = tf.math.rsqrt(tf.nn.relu(variance) + epsilon)  # [R, 1]
+    y = x * inverse
+
+    @tf.custom_gradient
+    def gradient(dy, rows):
+      def second(ddx):
+        return _second_derivative(dy, rows, ddx, epsilon, rectify)
+
+      dx = _fast_gradient(rectify, dy)(dy, y, mean * inverse, inverse)
+      dx.set_shape(rows.shape)
+      return dx, second
+
+    return y, lambda dy: gradient(dy, rows)
+
+  return divided(rows)
+
+
+def _gradient(dy: tf.Tensor, y: tf.Tensor, mean: tf.Tensor,
+              inverse: tf.Tensor, rectify: bool) -> tf.Tensor:
+  """∂L/∂row from dy = ∂L/∂y, where y = x / std, `[R, width]`.
+
+  Args:
+    dy: `[R, width]`.
+    y: `[R, width]`.
+    mean: Of y, `[R, 1]`.
+    inverse: 1 / std of x, `[R, 1]`.
+    rectify: As in `divide_by_std`.
+
+  Returns:
+    (dy − mean(dy·y)·(y − mean)) / std, and 0 where relu(row) is 0.
+  """
+  slope = tf.reduce_mean(dy * y, axis=-1, keepdims=True)
+  dx = inverse * (dy - slope * (y - mean))
+  return tf.where(y > 0, dx, tf.zeros_like(dx)) if rectify else dx
+
+
+def _second_derivative(
+    dy: tf.Tensor, rows: tf.Tensor, ddx: tf.Tensor, epsilon: float,
+    rectify: bool) -> Tuple[tf.Tensor, tf.Tensor]:
+  """Derivatives of `_gradient` by dy and the rows, along ddx."""
+  with tf.GradientTape() as tape:
+    tape.watch((dy, rows))
+    x = tf.nn.relu(rows) if rectify else rows
+    mean, variance = tf.nn.moments(x, axes=[-1], keepdims=True)
+    inverse = tf.math.rsqrt(variance + epsilon)
+    dx = _gradient(dy, x * inverse, mean * inverse, inverse, rectify)
+  return tape.gradient(dx, (dy, rows), ddx)
+
+
+def _fast_gradient(rectify: bool, dy: tf.Tensor) -> Callable[..., tf.Tensor]:
+  """`_gradient`, compiled where that serves: a graph of one size on a CPU."""
+  fits = (dy.dtype == tf.float32 and dy.shape.is_fully_defined()
+          and not tf.executing_eagerly()
+          and not tf.config.list_physical_devices('GPU'))
+  return (_compiled_gradient(rectify) if fits
+          else functools.partial(_gradient, rectify=rectify))
+
+
+@functools.lru_cache(maxsize=None)
+def _compiled_gradient(rectify: bool) -> Callable[..., tf.Tensor]:
+  """`_gradient` in XLA; it compiles once for each size it meets."""
+  matrix = tf.TensorSpec([None, None], tf.float32)
+  column = tf.TensorSpec([None, 1], tf.float32)
+  compiled = tf.function(
+      functools.partial(_gradient, rectify=rectify), jit_compile=True,
+      input_signature=[matrix, matrix, column, column])
+  with tf.init_scope(), _without_stderr():
+    compiled(*[tf.ones([1, 1])] * 4)  # XLA greets when it compiles first
+  return compiled
+
+
+@contextlib.contextmanager
+def _without_stderr() -> Iterator[None]:
+  """Silences what a library writes from C++, past Python's `sys.stderr`."""
+  sys.stderr.flush()
+  try:
+    kept = os.dup(2)
+  except OSError:  # there is no stderr
+    yield
+    return
+  with open(os.devnull, 'w') as nowhere:
+    os.dup2(nowhere.fileno(), 2)
+  try:
+    yield
+  finally:
+    os.dup2(kept, 2)
+    os.close(kept)

@@ -93,7 +93,7 @@ def _fast_gradient(rectify: bool, dy: tf.Tensor) -> Callable[..., tf.Tensor]:
           else functools.partial(_gradient, rectify=rectify))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _compiled_gradient(rectify: bool) -> Callable[..., tf.Tensor]:
   """`_gradient` in XLA; it compiles once for each size it meets."""
   matrix = tf.TensorSpec([None, None], tf.float32)

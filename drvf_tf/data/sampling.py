@@ -16,7 +16,7 @@ class TransitionSampler(tf.Module):
 
   def __init__(self, dataset: offline_dataset.OfflineDataset,
                batch_size: int, seed: int):
-    """Copies the dataset into one tensor.
+    """Copies the dataset into one tensor; see `dataset`.
 
     Args:
       dataset: the transitions.
@@ -34,6 +34,25 @@ class TransitionSampler(tf.Module):
         dataset.observations, dataset.actions, dataset.rewards[:, None],
         1. - dataset.terminals[:, None].astype(np.float32),
         dataset.next_observations], axis=1, dtype=np.float32))
+    self._dataset = self._views(dataset)
+
+  def _views(self, dataset: offline_dataset.OfflineDataset
+             ) -> offline_dataset.OfflineDataset:
+    ends = np.cumsum(self._widths)
+    observations, actions, rewards, _, next_observations = np.split(
+        np.asarray(memoryview(self._rows)), ends[:-1], axis=1)  # no copy
+    return dataset.replace(
+        observations=observations, actions=actions, rewards=rewards[:, 0],
+        next_observations=next_observations)
+
+  @property
+  def dataset(self) -> offline_dataset.OfflineDataset:
+    """The same data as views of the tensor.
+
+    Who goes on with this one, and lets go of the one given, holds the rows
+    once.
+    """
+    return self._dataset
 
   @property
   def batch_size(self) -> int:

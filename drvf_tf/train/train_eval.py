@@ -133,7 +133,8 @@ def _build(stack: contextlib.ExitStack, cluster: tf.distribute.Strategy,
            evaluation: Optional[Callable], batch_size: int, seed: int,
            steps_per_call: int) -> _Parts:
   """Builds the parts; evaluation's processes start during the trace."""
-  data = dataset()
+  sampler = sampling.TransitionSampler(dataset(), batch_size, seed)
+  data = sampler.dataset
   tf.random.set_seed(seed)
   if batch_size % cluster.num_replicas_in_sync:
     raise ValueError(
@@ -153,8 +154,7 @@ def _build(stack: contextlib.ExitStack, cluster: tf.distribute.Strategy,
       stack.callback(evaluator.close)
       _check_multiples(steps_per_call, interval=evaluator.interval)
     trainer = trainer_lib.Trainer(
-        learner, sampling.TransitionSampler(data, batch_size, seed), step,
-        steps_per_call)
+        learner, sampler, step, steps_per_call)
   return _Parts(data, learner, step, trainer, guard_lib.Guard(), task,
                 evaluator)
 

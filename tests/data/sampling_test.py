@@ -36,6 +36,15 @@ def test_rows_are_the_datasets(dataset):
       np.dtype(np.float32), np.dtype(np.int32)}
 
 
+def test_the_rows_are_held_once(dataset):
+  sampler = data.TransitionSampler(dataset, batch_size=64, seed=1)
+  views = sampler.dataset
+  assert views.hash() == dataset.hash()
+  buffer = np.asarray(memoryview(sampler._rows))
+  for name in ('observations', 'actions', 'rewards', 'next_observations'):
+    assert np.shares_memory(getattr(views, name), buffer), name
+
+
 def test_a_step_gives_its_batch_in_and_out_of_the_graph(dataset):
   sampler = data.TransitionSampler(dataset, batch_size=8, seed=1)
   compiled = tf.function(sampler)

@@ -4,6 +4,7 @@ import os
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
 os.environ.setdefault('CUDA_VISIBLE_DEVICES', '-1')
 
+import drvf_tf  # noqa: E402, F401, I001  # before TensorFlow: see its __init__
 import pytest  # noqa: E402
 import tensorflow as tf  # noqa: E402
 

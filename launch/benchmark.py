@@ -13,7 +13,7 @@ import tensorflow as tf  # noqa: E402
 from absl import flags  # noqa: E402
 
 from drvf_tf import user_errors  # noqa: E402
-from drvf_tf.analysis import step_cost  # noqa: E402
+from drvf_tf.analysis import step_cost, timing  # noqa: E402
 
 _CANDIDATES = {
     'drvf': step_cost.drvf,
@@ -82,8 +82,8 @@ def _step(sizes: step_cost.Sizes) -> None:
         candidates.append(candidate)
   candidates.append(step_cost.gemm(sizes))
   print(f'{sizes}, {FLAGS.threads} thread(s), {FLAGS.rounds} rounds')
-  seconds = step_cost.interleave(candidates, FLAGS.rounds)
-  print(step_cost.table(candidates, seconds))
+  costs = timing.interleave(candidates, FLAGS.rounds)
+  print(timing.table(candidates, costs))
 
 
 _SUITES = {'step': _step, 'latency': _latency, 'envs': _envs}

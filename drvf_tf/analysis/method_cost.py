@@ -1,14 +1,14 @@
 """The paper's cost table, on this machine: time, operations, parameters."""
 import contextlib
 import io
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from typing import Any, Dict, NamedTuple, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
 from absl import logging
 
 from drvf_tf import user_errors
-from drvf_tf.analysis import methods, step_cost
+from drvf_tf.analysis import methods, step_cost, timing
 
 
 class Row(NamedTuple):
@@ -50,8 +50,8 @@ ROWS: Dict[str, Row] = {
 }
 
 
-def candidate(row: Row, bindings: Sequence[str] = ()) -> step_cost.Candidate:
-  """What `step_cost.interleave` times: the whole train step of a method."""
+def candidate(row: Row, bindings: Sequence[str] = ()) -> timing.Candidate:
+  """What `timing.interleave` times: the whole train step of a method."""
   observation, action = row.sizes
   agent = methods.agent_of(row.files, [*row.bindings, *bindings], observation,
                            action)
@@ -64,8 +64,9 @@ def candidate(row: Row, bindings: Sequence[str] = ()) -> step_cost.Candidate:
     for _ in tf.range(count):
       one(experience)
 
-  return step_cost.Candidate(
-      row.label, step, operations(one.get_concrete_function(experience)),
+  return timing.Candidate(
+      row.label, timing.timed(step),
+      operations(one.get_concrete_function(experience)),
       methods.parameters(agent))
 
 
@@ -99,17 +100,17 @@ def run(names: Sequence[str], rounds: int) -> str:
           f'There is no method {name!r} in the cost table: there are '
           f'{", ".join(ROWS)}.')
   candidates = [candidate(ROWS[name]) for name in names]
-  seconds = step_cost.interleave(candidates, rounds)
-  return table([ROWS[name] for name in names], candidates, seconds)
+  costs = timing.interleave(candidates, rounds)
+  return table([ROWS[name] for name in names], candidates, costs)
 
 
-def table(rows: Sequence[Row], candidates: Sequence[step_cost.Candidate],
-          seconds: Dict[str, List[float]]) -> str:
+def table(rows: Sequence[Row], candidates: Sequence[timing.Candidate],
+          costs: timing.Costs) -> str:
   """One line per method; the paper's seconds are of another machine."""
   lines = [f'{"":24}{"CPU ms/step":>12}{"GFLOP/step":>12}{"parameters":>13}'
            f'{"paper: GPU s per 1,000 steps":>31}']
   for row, c in zip(rows, candidates):
     lines.append(
-        f'{c.name:24}{1e3 * np.median(seconds[c.name]):12.1f}'
+        f'{c.name:24}{1e3 * np.median(timing.cpu_seconds(costs[c.name])):12.1f}'
         f'{c.flops / 1e9:12.2f}{c.parameters:13,}{row.paper_seconds:31.1f}')
   return '\n'.join(lines)

@@ -1,13 +1,7 @@
-"""What a train step costs: operations, parameters, CPU time.
-
-Candidates run interleaved in one process, a few steps each in turn, with a
-matrix product of the hidden layers' shape between them, so that a slow moment
-of the machine meets all of them and the share of the peak is of that moment.
-"""
+"""Train steps to time: this project's, its naive form, TF-Agents' SAC."""
 import dataclasses
 import functools
-import time
-from typing import Callable, Dict, List, Sequence, Tuple
+from typing import Callable, Sequence, Tuple
 
 import numpy as np
 import tensorflow as tf
@@ -21,6 +15,7 @@ from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
 from drvf_tf.agents import build, drvf_agent
+from drvf_tf.analysis import timing
 from drvf_tf.networks import actor_network, ensemble_critic_network
 
 
@@ -47,15 +42,6 @@ class Sizes:
     """Operations of the actor on one row, forward."""
     widths = (self.observation, *self.hidden, 2 * self.action)
     return sum(2 * a * b for a, b in zip(widths, widths[1:]))
-
-
-@dataclasses.dataclass
-class Candidate:
-  """One thing to time: `step(k)` runs k train steps in one graph call."""
-  name: str
-  step: Callable[[tf.Tensor], object]
-  flops: float
-  parameters: int
 
 
 def drvf_flops(sizes: Sizes) -> float:
@@ -122,13 +108,14 @@ def batch(sizes: Sizes) -> trajectory.Transition:
                   normal(rows, sizes.observation)))
 
 
-def _count(networks: Sequence[network.Network]) -> int:
+def count(networks: Sequence[network.Network]) -> int:
+  """Number of parameters."""
   return sum(v.shape.num_elements() for n in networks for v in n.variables)
 
 
 def _candidate(name: str, agent: tf_agent.TFAgent, flops: float,
                networks: Sequence[network.Network],
-               sizes: Sizes) -> Candidate:
+               sizes: Sizes) -> timing.Candidate:
   experience = batch(sizes)
 
   @tf.function
@@ -136,19 +123,23 @@ def _candidate(name: str, agent: tf_agent.TFAgent, flops: float,
     for _ in tf.range(count):
       agent.train(experience)
 
-  return Candidate(name, step, flops, _count(networks))
+  return timing.Candidate(name, timing.timed(step), flops, count(networks))
 
 
 def drvf(sizes: Sizes,
          name: str = 'DRVF',
          critic_class: Callable[..., network.Network] = (
-             ensemble_critic_network.EnsembleCriticNetwork)) -> Candidate:
+             ensemble_critic_network.EnsembleCriticNetwork)
+         ) -> timing.Candidate:
   """This project's step."""
   learner = agent(sizes, critic_class)
-  return _candidate(
-      name, learner, drvf_flops(sizes),
-      (learner.critic_network, learner.target_critic_network,
-       learner.actor_network), sizes)
+  return _candidate(name, learner, drvf_flops(sizes), networks(learner), sizes)
+
+
+def networks(learner: drvf_agent.DRVFAgent) -> Sequence[network.Network]:
+  """All that an agent keeps."""
+  return (learner.critic_network, learner.target_critic_network,
+          learner.actor_network)
 
 
 def agent(sizes: Sizes,
@@ -169,12 +160,12 @@ def agent(sizes: Sizes,
           actor_network.tanh_gaussian_actor, hidden_units=sizes.hidden))
 
 
-def naive(sizes: Sizes) -> Candidate:
+def naive(sizes: Sizes) -> timing.Candidate:
   """The same step with the whole network called n times."""
   return drvf(sizes, 'DRVF, naive', _NaiveCritic)
 
 
-def sac(sizes: Sizes) -> Candidate:
+def sac(sizes: Sizes) -> timing.Candidate:
   """TF-Agents' own SAC: two critics, no ensemble, no OOD rows."""
   time_step_spec, action_spec = _specs(sizes)
   adam = functools.partial(tf.keras.optimizers.legacy.Adam, 3e-4)
@@ -193,7 +184,7 @@ def sac(sizes: Sizes) -> Candidate:
   return _candidate('TF-Agents SAC', agent, sac_flops(sizes), networks, sizes)
 
 
-def gemm(sizes: Sizes, repeats: int = 20) -> Candidate:
+def gemm(sizes: Sizes, repeats: int = 20) -> timing.Candidate:
   """Products of the hidden layers' shape: the machine's measured peak."""
   rows = sizes.batch + sizes.ood_actions * sizes.ood_states
   width = sizes.hidden[-1]
@@ -207,52 +198,5 @@ def gemm(sizes: Sizes, repeats: int = 20) -> Candidate:
         x = tf.matmul(x, b)
     return x
 
-  return Candidate('GEMM peak', step, 2.0 * repeats * rows * width**2, 0)
-
-
-def interleave(candidates: Sequence[Candidate], rounds: int = 7,
-               budget: float = 0.5) -> Dict[str, List[float]]:
-  """CPU seconds per step of every candidate, one number per round.
-
-  Args:
-    candidates: What to time.
-    rounds: How often each has its turn.
-    budget: CPU seconds of a turn, roughly.
-
-  Returns:
-    Seconds by candidate name.
-  """
-  counts = {}
-  for candidate in candidates:
-    candidate.step(tf.constant(1))  # traces
-    start = time.process_time()
-    candidate.step(tf.constant(2))
-    each = (time.process_time() - start) / 2
-    counts[candidate.name] = max(1, int(budget / each))
-  seconds: Dict[str, List[float]] = {c.name: [] for c in candidates}
-  for _ in range(rounds):
-    for candidate in candidates:
-      count = counts[candidate.name]
-      start = time.process_time()
-      candidate.step(tf.constant(count))
-      seconds[candidate.name].append((time.process_time() - start) / count)
-  return seconds
-
-
-def table(candidates: Sequence[Candidate],
-          seconds: Dict[str, List[float]]) -> str:
-  """One line per candidate; ratios are medians over rounds."""
-  peak = next(c for c in candidates if c.name == 'GEMM peak')
-  peak_rates = np.array([peak.flops / s for s in seconds[peak.name]])
-  first = np.array(seconds[candidates[0].name])
-  lines = [f'{"":18}{"CPU ms/step":>12}{"× first":>9}{"GFLOP/step":>12}'
-           f'{"GFLOP/s":>9}{"% of peak":>11}{"parameters":>13}']
-  for c in candidates:
-    times = np.array(seconds[c.name])
-    rates = c.flops / times
-    lines.append(
-        f'{c.name:18}{1e3 * np.median(times):12.2f}'
-        f'{np.median(times / first):9.2f}{c.flops / 1e9:12.3f}'
-        f'{np.median(rates) / 1e9:9.1f}'
-        f'{100 * np.median(rates / peak_rates):11.1f}{c.parameters:13,}')
-  return '\n'.join(lines)
+  return timing.Candidate(
+      'GEMM peak', timing.timed(step), 2.0 * repeats * rows * width**2, 0)

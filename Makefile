@@ -3,11 +3,12 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
+PEERS_VENV ?= benchmarks/.venv
 BIN := $(VENV)/bin
 # Quiet libraries: TensorFlow's C++ notes, and oneDNN's greeting.
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: quickstart test test-slow lint docs install clean
+.PHONY: quickstart test test-slow lint docs install peers clean
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" tests
@@ -16,7 +17,7 @@ test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests
 
 lint: $(VENV)/.lint
-	$(BIN)/ruff check drvf_tf launch tests setup.py
+	$(BIN)/ruff check drvf_tf launch tests benchmarks setup.py
 	$(BIN)/mypy
 
 quickstart: $(VENV)/.install
@@ -27,17 +28,25 @@ docs: $(VENV)/.install
 
 install: $(VENV)/.install
 
+# PyTorch and JAX, for `launch/benchmark.py --peers=...` alone.
+peers: $(PEERS_VENV)/.install
+
+$(PEERS_VENV)/.install: benchmarks/requirements.txt tools/install.sh
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("The peers need Python 3.11: name it with PYTHON=python3.11.")'
+	@PYTHON=$(PYTHON) bash tools/install.sh $(PEERS_VENV) -r benchmarks/requirements.txt
+	@touch $@
+
 $(VENV)/.install: setup.py tools/install.sh
-	@PYTHON=$(PYTHON) bash tools/install.sh $(VENV) .
+	@PYTHON=$(PYTHON) bash tools/install.sh $(VENV) -e .
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.install
-	@PYTHON=$(PYTHON) bash tools/install.sh $(VENV) '.[test]'
+	@PYTHON=$(PYTHON) bash tools/install.sh $(VENV) -e '.[test]'
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.install
-	@PYTHON=$(PYTHON) bash tools/install.sh $(VENV) '.[lint]'
+	@PYTHON=$(PYTHON) bash tools/install.sh $(VENV) -e '.[lint]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) $(PEERS_VENV) build *.egg-info

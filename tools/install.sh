@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Creates a virtual environment and installs the package into it (editable).
-# Usage: PYTHON=python3.11 tools/install.sh <venv> <requirement>
+# Creates a virtual environment and installs into it what pip's arguments say.
+# Usage: PYTHON=python3.11 tools/install.sh <venv> -e '.[test]'
 set -u
 venv=$1
-requirement=$2
+shift
 python=${PYTHON:-python3}
 
 fail() {
@@ -25,9 +25,9 @@ fi
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-echo "Installing $requirement into $venv (a few minutes the first time) ..."
+echo "Installing ${*: -1} into $venv (a few minutes the first time) ..."
 if ! "$venv/bin/python" -m pip install --disable-pip-version-check --prefer-binary \
-    --progress-bar off -e "$requirement" >"$log" 2>&1; then
+    --progress-bar off "$@" >"$log" 2>&1; then
   if grep -qE 'Failed to establish a new connection|Temporary failure in name resolution|Network is unreachable|Could not find a version that satisfies' "$log"; then
     tail -n 3 "$log" >&2
     fail "pip could not reach a package index: check the network connection or pip's configuration, then run the same command again."

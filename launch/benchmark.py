@@ -1,11 +1,17 @@
 """What things cost: a train step, a served answer, an environment's step.
 
   python launch/benchmark.py --samples=5 --ood_actions=10 --batch=256
+  python launch/benchmark.py --peers=torch_members,jax_vmap --candidate=drvf
+  python launch/benchmark.py --check --layer_norm=off --layer_norm=on
   python launch/benchmark.py --methods=pbrl_10,sac_n_10,edac_10,drvf_3,drvf_5
   python launch/benchmark.py --suite=latency
   python launch/benchmark.py --suite=envs
 """
+import contextlib
 import os
+import pathlib
+import sys
+import tempfile
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
 
@@ -13,7 +19,12 @@ import tensorflow as tf  # noqa: E402
 from absl import flags  # noqa: E402
 
 from drvf_tf import user_errors  # noqa: E402
-from drvf_tf.analysis import step_cost, timing  # noqa: E402
+from drvf_tf.analysis import (  # noqa: E402
+  peer_check,
+  peers,
+  step_cost,
+  timing,
+)
 
 _CANDIDATES = {
     'drvf': step_cost.drvf,
@@ -30,6 +41,13 @@ flags.DEFINE_multi_enum(
     'candidate', list(_CANDIDATES), list(_CANDIDATES),
     'What to time; the first is what the others are compared with.')
 flags.DEFINE_list(
+    'peers', [], 'The same step in other frameworks, timed beside ours: '
+    f'{", ".join(peers.NAMES)}; needs `make peers`.')
+flags.DEFINE_string('peer_python', str(peers.PYTHON),
+                    'Interpreter that has the frameworks of the peers.')
+flags.DEFINE_bool('check', False, 'Compares three small steps of the peers '
+                  'with ours instead of timing them.')
+flags.DEFINE_list(
     'methods', [], "Times whole methods instead, as in the paper's cost table: "
     'pbrl_10, sac_n_10, sac_n_20, sac_n_500, edac_10, edac_50, drvf_3, drvf_5.')
 flags.DEFINE_integer('members', 5, 'M, critics in the ensemble.', 1)
@@ -44,7 +62,7 @@ flags.DEFINE_integer('width', 256, 'Width of a hidden layer.', 1)
 flags.DEFINE_integer('layers', 3, 'Number of hidden layers.', 1)
 flags.DEFINE_multi_enum('layer_norm', ['off'], ['off', 'on'],
                         'Layer normalisation; both give one line each.')
-flags.DEFINE_integer('threads', 1, 'TensorFlow threads; 1 is pinned.', 1)
+flags.DEFINE_integer('threads', 1, 'Threads, pinned to as many cores.', 1)
 flags.DEFINE_integer('rounds', 7, 'Turns of each candidate.', 1)
 
 
@@ -69,21 +87,39 @@ def _envs(sizes: step_cost.Sizes) -> None:
 
 
 def _step(sizes: step_cost.Sizes) -> None:
-  candidates = []
-  for samples in FLAGS.samples:
-    for norm in FLAGS.layer_norm:
-      sizes = _sizes(samples, norm == 'on')
-      suffix = f' n={samples}' + (' LN' if norm == 'on' else '')
-      for name in FLAGS.candidate:
-        if name == 'sac' and any('SAC' in c.name for c in candidates):
-          continue
-        candidate = _CANDIDATES[name](sizes)
-        candidate.name += '' if name == 'sac' else suffix
-        candidates.append(candidate)
-  candidates.append(step_cost.gemm(sizes))
-  print(f'{sizes}, {FLAGS.threads} thread(s), {FLAGS.rounds} rounds')
-  costs = timing.interleave(candidates, FLAGS.rounds)
-  print(timing.table(candidates, costs))
+  with contextlib.ExitStack() as stack:
+    candidates = []
+    for samples in FLAGS.samples:
+      for norm in FLAGS.layer_norm:
+        sizes = _sizes(samples, norm == 'on')
+        suffix = f' n={samples}' + (' LN' if norm == 'on' else '')
+        for name in FLAGS.candidate:
+          if name == 'sac' and any('SAC' in c.name for c in candidates):
+            continue
+          candidate = _CANDIDATES[name](sizes)
+          candidate.name += '' if name == 'sac' else suffix
+          candidates.append(candidate)
+        if FLAGS.peers:
+          started = peers.candidates(FLAGS.peers, sizes, FLAGS.peer_python,
+                                     FLAGS.threads, stack)
+          for candidate in started:
+            candidate.name += suffix
+          candidates += started
+    candidates.append(step_cost.gemm(sizes))
+    print(f'{sizes}, {FLAGS.threads} thread(s), {FLAGS.rounds} rounds')
+    print(timing.table(candidates,
+                       timing.interleave(candidates, FLAGS.rounds)))
+
+
+def _check() -> None:
+  for norm in FLAGS.layer_norm:
+    with tempfile.TemporaryDirectory() as folder:
+      differences = peer_check.check(
+          FLAGS.peers or peers.NAMES, FLAGS.peer_python,
+          pathlib.Path(folder), norm == 'on')
+    print(f'LayerNorm {norm}:\n{peer_check.table(differences)}')
+    if not all(map(peer_check.agrees, differences.values())):
+      sys.exit('A peer does not compute what we compute.')
 
 
 _SUITES = {'step': _step, 'latency': _latency, 'envs': _envs}
@@ -95,8 +131,13 @@ def main(argv):
     raise user_errors.UserError(f'unknown argument {argv[1]!r}.')
   tf.config.threading.set_intra_op_parallelism_threads(FLAGS.threads)
   tf.config.threading.set_inter_op_parallelism_threads(FLAGS.threads)
-  if FLAGS.threads == 1 and hasattr(os, 'sched_setaffinity'):
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+  if hasattr(os, 'sched_setaffinity'):  # peers inherit it
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, cores[-FLAGS.threads:])
+  peers.check_names(FLAGS.peers)
+  if FLAGS.check:
+    _check()
+    return
   if FLAGS.methods:
     import drvf_tf.envs  # noqa: F401
     from drvf_tf.analysis import method_cost

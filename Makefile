@@ -23,7 +23,7 @@ lint: $(VENV)/.lint
 quickstart: $(VENV)/.install
 	$(BIN)/python launch/train.py --gin_file=gin/quickstart.gin
 
-docs: $(VENV)/.install
+docs: $(VENV)/.report
 	bash tools/docs.sh $(BIN)/python
 
 install: $(VENV)/.install
@@ -42,6 +42,10 @@ $(VENV)/.install: setup.py tools/install.sh
 
 $(VENV)/.test: $(VENV)/.install
 	@PYTHON=$(PYTHON) bash tools/install.sh $(VENV) -e '.[test]'
+	@touch $@
+
+$(VENV)/.report: $(VENV)/.install
+	@PYTHON=$(PYTHON) bash tools/install.sh $(VENV) '.[report]'
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.install

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Tuple
 import numpy as np
 
 from drvf_tf import user_errors
-from drvf_tf.analysis import settings
+from drvf_tf.analysis import run_cost, settings
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -50,6 +50,7 @@ class Run:
     command: The command line that trained it.
     commit: Of the code; may be empty.
     minutes: From start to end; NaN if it was stopped in between.
+    cost: Of the run.
   """
   path: pathlib.Path
   task: str
@@ -65,6 +66,7 @@ class Run:
   command: Tuple[str, ...]
   commit: str
   minutes: float
+  cost: run_cost.Cost
 
   @property
   def origin(self) -> str:
@@ -119,6 +121,7 @@ def read(folder: pathlib.Path) -> Run:
     if not final:
       raise Unusable('not a whole run folder: it is finished, but '
                      'evaluations.jsonl has no final evaluation')
+    minutes = _minutes(facts)
     return Run(
         folder, facts['task'],
         facts.get('method') or settings.method(bindings), facts['seed'],
@@ -126,7 +129,8 @@ def read(folder: pathlib.Path) -> Run:
         facts['dataset_size'],
         tuple(_evaluation(facts['task'], row) for row in regular),
         _evaluation(facts['task'], final[-1]), tuple(facts['command']),
-        facts.get('git_commit') or '', _minutes(facts))
+        facts.get('git_commit') or '', minutes,
+        run_cost.read(folder, facts, num_steps, minutes))
   except KeyError as error:
     raise Unusable(
         f'not a run folder of launch/train.py: no entry {error}') from error

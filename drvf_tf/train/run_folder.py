@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import subprocess
 import sys
 from typing import IO, Any, Dict, List, Optional
@@ -67,9 +68,15 @@ class RunFolder:
     write_atomically(self.facts, json.dumps(
         {**facts, **_surroundings(), 'starts': [start]}, indent=2) + '\n')
 
-  def finish(self, summary: Dict[str, Any]) -> None:
-    """Adds the summary of a finished run to run.json."""
-    facts = {**self.read_facts(), 'finished': _now(), 'summary': summary}
+  def finish(self, summary: Dict[str, Any], cost: Dict[str, Any]) -> None:
+    """Adds the summary of a finished run and its cost to run.json.
+
+    Args:
+      summary: Of the run.
+      cost: Of the process that finished it; see `cost.Meter`.
+    """
+    facts = {**self.read_facts(), 'finished': _now(), 'summary': summary,
+             'cost': cost}
     write_atomically(self.facts, json.dumps(facts, indent=2) + '\n')
 
   @property
@@ -135,9 +142,18 @@ def _surroundings() -> Dict[str, Any]:
       'python': platform.python_version(),
       'versions': versions.installed(),
       'machine': {'system': platform.platform(), 'cpu': platform.machine(),
-                  'cores': os.cpu_count()},
+                  'processor': _processor(), 'cores': os.cpu_count()},
   }
 
+
+def _processor() -> Optional[str]:
+  """The processor's name, where the system tells it."""
+  try:
+    lines = pathlib.Path('/proc/cpuinfo').read_text(encoding='utf-8')
+  except OSError:
+    return platform.processor() or None
+  names = re.findall(r'^model name\s*:\s*(.+)$', lines, re.M)
+  return names[0] if names else None
 
 
 def _git_commit() -> Optional[str]:

@@ -12,6 +12,7 @@ from drvf_tf.analysis import settings
 from drvf_tf.data import sampling
 from drvf_tf.train import (
   bookkeeping,
+  cost,
   errors,
   policy_snapshot,
   report,
@@ -199,7 +200,9 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
   if state is not None:
     progress.say(f'Going on from step {step:,} of {home.path}.')
     keeper.resume(step, state)
+  meter = cost.Meter()
   _loop(parts, cluster, keeper, num_steps, steps_per_call)
+  spent = meter.facts(parts.agent, num_steps - step)
   summary = keeper.finish(num_steps)
   progress.close()
   report.draw_curves(records.evaluations(), records.metrics(),
@@ -207,7 +210,7 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
                      home.path / 'curve.png')
   policy_snapshot.save(parts.agent, parts.dataset, home.policy, config,
                        {'task': parts.task.name, 'seed': seed})
-  home.finish(summary)
+  home.finish(summary, spent)
   print(report.table(parts.task.name, num_steps, summary, home.path))
   return summary
 

@@ -53,6 +53,8 @@ def test_facts_name_versions_and_every_start(tmp_path):
     assert [start['step'] for start in facts['starts']] == [0, 20]
     assert facts['versions']['tf-agents'] == '0.19.0'
     assert facts['machine']['cores'] >= 1
+    assert 'processor' in facts['machine']
     assert folder.summary is None
-    folder.finish({'final_score': 1.0})
+    folder.finish({'final_score': 1.0}, {'steps': 40})
     assert folder.summary == {'final_score': 1.0}
+    assert folder.read_facts()['cost'] == {'steps': 40}

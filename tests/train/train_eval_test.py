@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 from drvf_tf import user_errors
+from drvf_tf.analysis import run_cost
 from drvf_tf.train import (
   configuration,
   errors,
@@ -54,12 +55,24 @@ def test_a_run_folder_holds_everything(whole):
   assert facts['method'] == 'DRVF'
   assert len(facts['dataset_hash']) == 64
   assert facts['summary']['final_episodes'] == 3
+  cost = facts['cost']
+  assert cost['steps'] == 40 and cost['cpu_seconds'] > 0 < cost['seconds']
   assert 'DRVFAgent.num_samples = 2' in (whole / 'config.gin').read_text()
   assert (whole / 'policy' / 'saved_model.pb').is_file()
   assert (whole / 'curve.png').stat().st_size > 10_000
   assert list((whole / 'tensorboard').iterdir())
   assert {path.name for path in (whole / 'checkpoints').iterdir()} == {
       'step_000000020', 'step_000000040', 'best'}
+
+
+def test_parameters_are_those_of_the_checkpoint(whole):
+  facts = json.loads((whole / 'run.json').read_text())
+  noted = facts['cost'].pop('parameters')
+  # Two members and their targets: a layer, its LayerNorm, a Bayesian head.
+  critics = 4 * (6 * 16 + 16 + 2 * 16 + 2 * (16 + 1))
+  actor = 4 * 16 + 16 + 16 * 4 + 4
+  assert noted == critics + actor
+  assert run_cost.read(whole, facts, 40, 1.0).parameters == noted
 
 
 @pytest.fixture(name='brief')

@@ -1,5 +1,5 @@
-"""Sections of a report that compare: aggregates, variants, pessimism."""
-from typing import List, Optional, Sequence
+"""Sections of a report that compare: aggregates, pessimism."""
+from typing import List, Sequence
 
 from drvf_tf import user_errors
 from drvf_tf.analysis import (
@@ -8,8 +8,6 @@ from drvf_tf.analysis import (
   comparison,
   document,
   pessimism,
-  sections,
-  variants,
 )
 
 
@@ -23,8 +21,11 @@ def statistics(rows: Sequence[comparison.Row]) -> List[document.Block]:
         'needs them.')]
   chosen = [row for row in rows
             if row.method in data.methods and row.task in data.tasks]
-  counts = ', '.join(f'{method}: {matrix.shape[0]} runs a task'
-                     for method, matrix in data.methods.items())
+  lengths = {method: matrix.shape[0] for method, matrix in data.methods.items()}
+  counts = (f'{min(lengths.values())} runs a task'
+            if len(set(lengths.values())) == 1 else ', '.join(
+                f'{name}: {count} runs a task'
+                for name, count in lengths.items()))
   around = (f'{counts}; 95 % intervals by stratified bootstrap over runs '
             '(rliable), which are rough below five runs a task. '
             + comparison.circumstances(chosen))
@@ -48,59 +49,14 @@ def statistics(rows: Sequence[comparison.Row]) -> List[document.Block]:
   if improved:
     blocks.append(document.Figure(
         'improvement', 'Probability that a run of the first method scores '
-        f'above one of the second. {around}',
+        'above one of the second; a line without a bar: the interval is one '
+        f'point. {around}',
         aggregate_figures.draw_improvement(improved)))
   if data.left_out:
     blocks.append(document.Text(
         'Not aggregated, for want of two runs on each of these tasks: '
         + '; '.join(data.left_out) + '.'))
   return blocks
-
-
-def ablations(rows: Sequence[comparison.Row],
-              target: Optional[float]) -> List[document.Block]:
-  """Variants of a method, and Fig. 4, where there are such runs.
-
-  Args:
-    rows: Of the table.
-    target: Score that Fig. 4's smallest M has to reach; None for 95 % of the
-      best in each family.
-
-  Returns:
-    Nothing where no method has variants.
-  """
-  blocks: List[document.Block] = []
-  smallest: List[List[str]] = []
-  chosen: List[comparison.Row] = []
-  for number, family in enumerate(variants.families(rows)):
-    around = comparison.circumstances(family.rows)
-    chosen += family.rows
-    blocks.append(document.Figure(
-        f'variants_{number}_{family.task}', 'Mean final score, std as whisker, '
-        f'seeds as dots. {around}', variants.draw(family)))
-    blocks.append(sections.curves_of(
-        f'variants_{number}_{family.task}_curves', family.rows))
-    for sweep in variants.sweeps(family):
-      blocks.append(document.Figure(
-          f'variants_{number}_{family.task}_{sweep.symbol}',
-          f'Final score over {sweep.symbol}: mean ± std, seeds as dots. '
-          f'{around}', variants.draw_sweep(sweep)))
-    members = variants.by_members(family)
-    if members:
-      reach = target if target is not None else 0.95 * max(
-          comparison.mean_and_std(row.final)[0] for _, row in members)
-      least = variants.smallest_members(family, reach)
-      smallest.append([
-          family.task, family.method, f'{reach:.1f}',
-          ', '.join(str(value) for value, _ in members),
-          'none' if least is None else str(least)])
-  if smallest:
-    blocks.append(document.Table(
-        'smallest_members', 'The smallest M whose mean final score reaches a '
-        f'score, as in Fig. 4. {comparison.circumstances(chosen)}',
-        ['task', 'method', 'score to reach', 'M tried', 'smallest M'],
-        smallest))
-  return [document.Heading('Variants'), *blocks] if blocks else []
 
 
 def pessimism_of(rows: Sequence[comparison.Row]) -> List[document.Block]:

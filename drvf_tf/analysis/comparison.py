@@ -5,14 +5,13 @@ Every number is computed from the raw returns of evaluations.jsonl.
 import collections
 import dataclasses
 import math
-import os
-import shlex
+import re
 from typing import Any, Dict, List, Sequence, Tuple, Union
 
 import numpy as np
 
+from drvf_tf.analysis import commands, settings
 from drvf_tf.analysis import runs as runs_lib
-from drvf_tf.analysis import settings
 
 LAST_EVALUATIONS = 10
 PAPER_STEPS = 3_000_000
@@ -68,8 +67,18 @@ class Row:
     return self.runs[0].origin
 
   @property
+  def episodes(self) -> int:
+    """Final episodes of each seed."""
+    return len(self.runs[0].final.returns)
+
+  @property
   def budget(self) -> str:
     """What the row was given, against what the paper's runs were."""
+    return ', '.join(self.budget_parts)
+
+  @property
+  def budget_parts(self) -> Tuple[str, ...]:
+    """The budget, part by part."""
     run = self.runs[0]
     parts = [f'{self.steps:,} steps ({self.steps / PAPER_STEPS:.2g} of the '
              "paper's 3M)"]
@@ -84,7 +93,7 @@ class Row:
               if settings.number(run.bindings, name) is not None]
     units = run.bindings.get('EnsembleCriticNetwork.hidden_units')
     parts += [f'hidden {units}'] if units else []
-    return ', '.join(parts)
+    return tuple(parts)
 
   @property
   def minutes(self) -> float:
@@ -95,7 +104,7 @@ class Row:
   @property
   def command(self) -> str:
     """Trains the first seed again; `--seed` gives the others."""
-    return reproduce(self.runs[0])
+    return commands.reproduce(self.runs[0])
 
 
 def rows(runs: Sequence[runs_lib.Run]) -> List[Row]:
@@ -135,10 +144,20 @@ def circumstances(chosen: Sequence[Row]) -> str:
   for task in dict.fromkeys(row.task for row in chosen):
     here = [row for row in chosen if row.task == task]
     origins = '; '.join(dict.fromkeys(row.origin for row in here))
-    parts.append(f'{task}: data {origins}; {_span(here, "steps")} steps, '
-                 f'{_span(here, "num_seeds")} seeds'.replace(' 1 seeds',
-                                                             ' 1 seed'))
+    text = (f'{task}: data {origins}; {_span(here, "steps")} steps, '
+            f'{_span(here, "num_seeds")} seeds, '
+            f'{_span(here, "episodes")} final episodes a seed')
+    parts.append(re.sub(r', 1 (seed|final episode)s', r', 1 \1', text))
   return '. '.join(parts) + '.'
+
+
+def common_budget(chosen: Sequence[Row]) -> str:
+  """What rows of one figure were all given, for its caption."""
+  shared = [part for part in chosen[0].budget_parts
+            if all(part in row.budget_parts for row in chosen)]
+  differ = any(len(row.budget_parts) > len(shared) for row in chosen)
+  return (f'Budget{" of all" * differ}: ' + ', '.join(shared)
+          + '; the rest is in the table of results' * differ + '.')
 
 
 def _span(chosen: Sequence[Row], name: str) -> str:
@@ -159,23 +178,6 @@ def plus_minus(values: Values) -> str:
   if math.isnan(mean):
     return '–'
   return f'{mean:.1f}' if math.isnan(std) else f'{mean:.1f} ± {std:.1f}'
-
-
-def reproduce(run: runs_lib.Run) -> str:
-  """A command line that trains a run again."""
-  words = list(run.command)
-  if not words or os.path.basename(words[0]) != 'train.py':
-    return ('python launch/train.py --gin_file='
-            f'{shlex.quote(str(run.path / "config.gin"))} --seed={run.seed}')
-  kept: List[str] = []
-  skip = False
-  for word in words[1:]:
-    name, equals, _ = word.partition('=')
-    flag = name.startswith('-') and name.lstrip('-') in ('run_dir', 'seed')
-    if not skip and not flag:
-      kept.append(shlex.quote(word))
-    skip = flag and not equals  # the value is the next word
-  return ' '.join(['python launch/train.py', *kept, f'--seed={run.seed}'])
 
 
 def _label(method: str, run: runs_lib.Run, reference: runs_lib.Run) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 import matplotlib
 import numpy as np
 from matplotlib import figure as figure_lib
+from matplotlib import ticker
 
 from drvf_tf.analysis import comparison
 
@@ -64,26 +65,33 @@ def learning_curves(rows: Sequence[comparison.Row]) -> figure_lib.Figure:
   """
   picture = new(9.0, 4.5)
   axis = picture.subplots()
+  draw_curves(axis, rows, [row.method for row in rows])
+  axis.set(ylabel=SCORE, title=rows[0].task)
+  legend_beside(axis)
+  return picture
+
+
+def draw_curves(axis: Any, rows: Sequence[comparison.Row],
+                labels: Sequence[str]) -> None:
+  """Draws the curves of rows, in the order of `style`, into an axis."""
   apart = 0.015 * max(row.steps for row in rows)
-  for index, row in enumerate(rows):
+  for index, (row, label) in enumerate(zip(rows, labels)):
     steps, mean, std = curve(row)
     look = style(index)
-    label = wrap(f'{row.method} ({len(row.runs)} '
-                 f'seed{"s" if len(row.runs) > 1 else ""})')
-    axis.plot(steps, mean, label=label, markersize=4,
-              markevery=max(1, len(steps) // 12), **look)
+    axis.plot(steps, mean, markersize=4, markevery=max(1, len(steps) // 12),
+              label=wrap(f'{label} ({len(row.runs)} '
+                         f'seed{"s" if len(row.runs) > 1 else ""})'), **look)
     axis.fill_between(steps, mean - std, mean + std, alpha=0.18,
                       color=look['color'], linewidth=0)
     axis.errorbar(row.steps + (index + 1) * apart, np.mean(row.final),
                   yerr=np.nan_to_num(comparison.mean_and_std(row.final)[1]),
                   marker='*', markersize=9, color=look['color'], capsize=3)
   axis.plot([], [], '*', color='grey', markersize=11, label='final episodes')
-  axis.set(xlabel='train steps', ylabel=SCORE, title=rows[0].task)
+  axis.set(xlabel='train steps')
   axis.xaxis.set_major_formatter(lambda value, _: f'{value:,.0f}')
+  axis.xaxis.set_major_locator(ticker.MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
   axis.margins(x=0.03)
   axis.grid(alpha=0.3)
-  legend_beside(axis)
-  return picture
 
 
 def curve(row: comparison.Row) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -116,9 +124,8 @@ def bars(labels: Sequence[str], values: Sequence[comparison.Values],
   axis = picture.subplots()
   for index, seeds in enumerate(values):
     mean, std = comparison.mean_and_std(seeds)
-    colour = style(index)['color']
-    axis.barh(index, mean, xerr=np.nan_to_num(std), height=0.62, color=colour,
-              alpha=0.55, capsize=4)
+    axis.barh(index, mean, xerr=np.nan_to_num(std), height=0.62,
+              color=COLOURS[0], alpha=0.5, capsize=4)
     axis.plot(seeds, [index] * len(seeds), 'o', color='black', markersize=4,
               zorder=3)
   axis.set_yticks(range(len(labels)), [wrap(label) for label in labels])

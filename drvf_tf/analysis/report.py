@@ -7,10 +7,12 @@ from drvf_tf import user_errors
 from drvf_tf.analysis import (
   comparing_sections,
   comparison,
+  cost_section,
   document,
   figures,
   gathering,
   sections,
+  variant_sections,
 )
 
 _PAGE = 'index.html'
@@ -25,7 +27,7 @@ def make(paths: Sequence[str], out: pathlib.Path,
   Args:
     paths: Run folders, or folders to search for them.
     out: Folder of the report; one that holds an older report is replaced.
-    target_score: See `comparing_sections.ablations`.
+    target_score: See `variant_sections.all_of`.
 
   Returns:
     What was left out, and why.
@@ -51,13 +53,14 @@ def blocks(rows: Sequence[comparison.Row],
   return [
       document.Text(
           f'{sum(row.num_seeds for row in rows)} finished runs, '
-          f'{len(refused)} folders left out. '
+          f'{len(refused)} folder{"s" * (len(refused) != 1)} left out. '
           f'{comparison.circumstances(rows)}'),
       *sections.results(rows),
       *sections.curves(rows),
       *comparing_sections.statistics(rows),
-      *comparing_sections.ablations(rows, target_score),
+      *variant_sections.all_of(rows, target_score),
       *comparing_sections.pessimism_of(rows),
+      *cost_section.costs(rows),
       *sections.runs(rows, refused),
       *sections.the_paper()]
 

@@ -3,6 +3,7 @@ import math
 from typing import List, Sequence
 
 from drvf_tf.analysis import (
+  commands,
   comparison,
   document,
   figures,
@@ -20,12 +21,12 @@ def results(rows: Sequence[comparison.Row]) -> List[document.Block]:
   around = comparison.circumstances(rows)
   cells = [[row.task, row.method, str(row.num_seeds),
             comparison.plus_minus(row.last), comparison.plus_minus(row.final),
-            str(len(row.runs[0].final.returns)), row.origin, row.budget,
-            '–' if math.isnan(row.minutes) else f'{row.minutes:.0f}']
+            str(row.episodes), row.origin, row.budget,
+            '–' if math.isnan(row.minutes) else f'{row.minutes:.1f}']
            for row in rows]
-  commands = [f'# {row.task}, {row.method}; seeds '
-              f'{", ".join(map(str, row.seeds))}\n{row.command}\n'
-              for row in rows]
+  again = [f'# {row.task}, {row.method}; seeds '
+           f'{", ".join(map(str, row.seeds))}\n{commands.fold(row.command)}\n'
+           for row in rows]
   return [
       document.Heading('Results'),
       document.Table(
@@ -38,7 +39,7 @@ def results(rows: Sequence[comparison.Row]) -> List[document.Block]:
            'episodes a seed', 'data', 'budget', 'minutes'], cells),
       document.Text('Each row again, with its first seed; --seed gives the '
                     'others. The data are those of the table.'),
-      document.Code(tuple(commands)),
+      document.Code(tuple(again)),
       _beside_the_paper(rows)]
 
 
@@ -80,8 +81,8 @@ def curves_of(name: str, rows: Sequence[comparison.Row]) -> document.Figure:
       name,
       'Score of the greedy policy during training: mean over seeds, band ± '
       'one sample standard deviation; stars, set apart on the right, are the '
-      f'final episodes. {comparison.circumstances(rows)} Budget: '
-      + '; '.join(dict.fromkeys(row.budget for row in rows)) + '.',
+      f'final episodes. {comparison.circumstances(rows)} '
+      + comparison.common_budget(rows),
       figures.learning_curves(rows))
 
 

@@ -94,11 +94,6 @@ def differences(own: Mapping[str, str],
           *(f'−{_short(name, reference)}' for name in gone))
 
 
-def binding(symbol: str) -> Optional[str]:
-  """The binding that a symbol of the paper stands for, or None."""
-  return {short: name for name, short in _SYMBOLS.items()}.get(symbol)
-
-
 def _short(name: str, names: Iterable[str]) -> str:
   if name in _SYMBOLS:
     return _SYMBOLS[name]

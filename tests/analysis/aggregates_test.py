@@ -65,6 +65,18 @@ def test_aggregates_by_hand(rows):
   assert bands['A'].shape == (2, taus.size)
 
 
+def test_improvement_is_over_drvf_or_the_best():
+  pytest.importorskip('rliable')
+  methods = {name: np.array([[value], [value + 0.1]])
+             for name, value in (('A', 0.2), ('DRVF', 0.4), ('Z', 0.9))}
+  data = aggregates.Scores(('task',), methods, ())
+  found = aggregates.improvement(data)
+  assert {pair: value.value for pair, value in found.items()} == {
+      'DRVF > A': 1, 'DRVF > Z': 0}
+  del methods['DRVF']
+  assert list(aggregates.improvement(data)) == ['Z > A']
+
+
 def test_without_the_extra_one_sentence_says_what_to_install(
     rows, monkeypatch):
   monkeypatch.setitem(sys.modules, 'rliable', None)

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from drvf_tf.analysis import comparison, gathering
+from drvf_tf.analysis import commands, comparison, gathering
 from tests.analysis import made_up_runs
 
 _LOW, _HIGH = 23.85, 161.86  # D4RL's reference returns of maze2d-umaze-v1
@@ -80,3 +80,24 @@ def test_a_run_without_evaluations_has_final_scores_only(tmp_path):
   (row,) = _rows(tmp_path)
   assert comparison.plus_minus(row.last) == '–'
   assert comparison.plus_minus(row.final) == '100.0'
+
+
+def test_long_commands_are_folded_between_flags():
+  command = 'python launch/train.py' + ' --gin_param="a.b=(1, 2)"' * 8
+  folded = commands.fold(command)
+  assert max(map(len, folded.split('\n'))) <= 104
+  assert folded.replace(' \\\n  ', ' ') == command
+  assert commands.fold('python x --seed=0') == 'python x --seed=0'
+
+
+def test_a_budget_for_all_rows_of_a_figure(tmp_path):
+  for name, units in (('a', '(128, 128)'), ('b', '(8, 8)')):
+    made_up_runs.write(
+        tmp_path / name, 0, [[1.0]], [2.0], method=name,
+        config=made_up_runs.CONFIG.replace('(128, 128)', units))
+  rows = _rows(tmp_path)
+  assert comparison.common_budget(rows[:1]).endswith('hidden (128, 128).')
+  assert comparison.common_budget(rows).startswith('Budget of all: 60 steps')
+  assert 'hidden' not in comparison.common_budget(rows)
+  assert comparison.circumstances(rows).endswith(
+      '60 steps, 1 seed, 1 final episode a seed.')

@@ -74,6 +74,8 @@ def test_captions_hold_budget_and_origin_of_the_data(out):
   for caption in own:
     assert 'generated, not D4RL' in caption, caption
     assert re.search(r'\d steps', caption), caption
+    assert re.search(r'\d seeds?, ', caption), caption
+    assert re.search(r'\d final episodes? a seed', caption), caption
   curves = next(c for c in own if 'hopper' in c and 'during training' in c)
   assert 'data regenerated, not D4RL' in curves
   assert "60 steps (2e-05 of the paper's 3M), batch 256" in curves
@@ -93,13 +95,37 @@ def test_tables_and_figures_are_files(out):
   names = {path.stem for path in (out / 'figures').glob('*.png')}
   assert names == {path.stem for path in (out / 'figures').glob('*.svg')}
   assert {'curves_hopper-medium-v2', 'curves_maze2d-umaze-v1', 'pessimism',
-          'variants_0_maze2d-umaze-v1', 'variants_0_maze2d-umaze-v1_M',
-          'variants_0_maze2d-umaze-v1_curves'} <= names
+          'variants_0_maze2d-umaze-v1', 'ablation_M_maze2d-umaze-v1',
+          'smallest_members'} <= names
   text = (out / 'report.md').read_text()
   for name in re.findall(r'\]\(((?:tables|figures)/[^)]+)\)', text):
     assert (out / name).is_file(), name
   assert 'not finished' in text
   assert '--seed=0' in text
+
+
+def test_what_the_paper_published_stands_apart(out):
+  text = (out / 'index.html').read_text()
+  own = text.index('<h2>Cost</h2>')
+  assert own < text.index('published numbers</h2>') < text.index('Tesla P40')
+  for name in ('cost', 'smallest_members'):
+    with open(out / 'tables' / f'{name}.csv', encoding='utf-8') as file:
+      assert not any('paper' in head for head in next(csv.reader(file)))
+
+
+def test_a_score_to_reach_can_be_set(out, tmp_path):
+  for members, value in ((3, 60.0), (5, 100.0)):
+    made_up_runs.write(
+        tmp_path / f'{members}', 0, [], [value],
+        config=made_up_runs.CONFIG.replace('= 5', f'= {members}'))
+  for target, smallest in ((20.0, '3'), (50.0, '5'), (90.0, 'none')):
+    report.make([str(tmp_path)], out, target_score=target)
+    with open(out / 'tables' / 'smallest_members.csv',
+              encoding='utf-8') as file:
+      (row,) = csv.DictReader(file)
+    assert (row['score to reach'], row['smallest M']) == (
+        f'{target:.1f}', smallest)  # 60 and 100 are scores of 26.2 and 55.2
+    assert f'{target:g}, as asked' in (out / 'report.md').read_text()
 
 
 def test_a_report_is_replaced_and_nothing_else_is(out, tmp_path):

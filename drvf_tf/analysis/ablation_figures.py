@@ -7,6 +7,7 @@ from matplotlib import figure as figure_lib
 from drvf_tf.analysis import ablations, comparison, figures
 
 _TICK_WIDTH = 13  # characters
+_WIDE = 8.0  # times the smallest value
 
 
 def draw(ablation: ablations.Ablation) -> figure_lib.Figure:
@@ -36,7 +37,10 @@ def _draw_scores(axis: Any, ablation: ablations.Ablation) -> None:
   table = [comparison.mean_and_std(point.row.final) for point in points]
   if ablation.kind.is_number:
     axis.plot(places, [mean for mean, _ in table], color='grey', linewidth=1)
+    if max(places) > _WIDE * min(places):  # else small values lie on another
+      axis.set_xscale('log')
     axis.set_xticks(places, [f'{value:g}' for value in places])
+    axis.minorticks_off()
     axis.set_xlabel(ablation.kind.title)
   else:
     axis.set_xticks(places, [figures.wrap(point.label, _TICK_WIDTH)

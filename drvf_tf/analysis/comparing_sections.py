@@ -8,11 +8,22 @@ from drvf_tf.analysis import (
   comparison,
   document,
   pessimism,
+  variants,
 )
 
 
 def statistics(rows: Sequence[comparison.Row]) -> List[document.Block]:
-  """Aggregates by rliable, where methods have two runs or more."""
+  """Aggregates by rliable, where methods have two runs or more.
+
+  Variants are not in it: a section of their own compares them.
+
+  Args:
+    rows: Of the table.
+
+  Returns:
+    Blocks of the section.
+  """
+  rows = variants.without(rows)
   data = aggregates.scores(rows)
   heading = document.Heading('Aggregates over tasks')
   if not data.methods:

@@ -81,7 +81,7 @@ def draw(found: Sequence[Smallest]) -> figure_lib.Figure:
       f'{one.task}\n{figures.wrap(one.method)}, score ≥ {one.score:.1f}'
       for one in found])
   axis.set(xlabel='smallest M, members of the ensemble',
-           xlim=(0, 1.1 * largest + 1), ylim=(len(found) - 0.4, -0.6))
+           xlim=(0, 1.3 * largest), ylim=(len(found) - 0.4, -0.6))
   axis.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
   axis.grid(alpha=0.3, axis='x')
   picture.legend(loc='outside lower center', ncols=2, frameon=False)

@@ -38,6 +38,13 @@ def families(rows: Sequence[comparison.Row]) -> List[Family]:
   return found
 
 
+def without(rows: Sequence[comparison.Row]) -> List[comparison.Row]:
+  """Rows but for variants of a method of the same task ("DRVF, n=2")."""
+  aside = [row for family in families(rows) for row in family.rows[1:]
+           if row.method.startswith(f'{family.method},')]
+  return [row for row in rows if row not in aside]
+
+
 def draw(family: Family) -> figure_lib.Figure:
   """Bars of all variants."""
   return figures.bars([row.method for row in family.rows],

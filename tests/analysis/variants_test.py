@@ -20,6 +20,15 @@ def test_families_are_read_from_names(tmp_path):
       'DRVF', 'DRVF, n=2', 'DRVF, n=5', 'DRVF without repulsion']
 
 
+def test_rows_without_variants(tmp_path):
+  for name in ('DRVF, n=2', 'DRVF', 'PBRL', 'PBRL + repulsion', 'EDAC, M=2',
+               'EDAC, M=3'):
+    made_up_runs.write(tmp_path / name, 0, [], [50.0], method=name)
+  rows = comparison.rows(gathering.gather([str(tmp_path)])[0])
+  assert [row.method for row in variants.without(rows)] == [
+      'DRVF', 'EDAC, M=2', 'PBRL', 'PBRL + repulsion']
+
+
 def test_bars_are_the_means(tmp_path):
   for seed, value in enumerate((23.85, 161.86)):  # scores 0 and 100
     made_up_runs.write(tmp_path / f'{seed}', seed, [], [value], method='DRVF')

@@ -4,6 +4,9 @@
   python launch/benchmark.py --peers=torch_members,jax_vmap --candidate=drvf
   python launch/benchmark.py --check --layer_norm=off --layer_norm=on
   python launch/benchmark.py --methods=pbrl_10,sac_n_10,edac_10,drvf_3,drvf_5
+  python launch/benchmark.py --suite=growth --picture=growth.png
+  python launch/benchmark.py --suite=startup --gin_file=gin/quickstart.gin
+  python launch/benchmark.py --suite=evaluation
   python launch/benchmark.py --suite=latency
   python launch/benchmark.py --suite=envs
 """
@@ -15,10 +18,10 @@ import tempfile
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
 
+from drvf_tf import user_errors  # noqa: E402, I001  # before TensorFlow
 import tensorflow as tf  # noqa: E402
 from absl import flags  # noqa: E402
 
-from drvf_tf import user_errors  # noqa: E402
 from drvf_tf.analysis import (  # noqa: E402
   peer_check,
   peers,
@@ -34,9 +37,12 @@ _CANDIDATES = {
 
 FLAGS = flags.FLAGS
 flags.DEFINE_enum(
-    'suite', 'step', ['step', 'latency', 'envs'],
-    "step: a train step, beside the naive form and TF-Agents' SAC; latency: a "
-    "served answer beside the bare actor; envs: our tasks beside gymnasium's.")
+    'suite', 'step',
+    ['step', 'growth', 'startup', 'evaluation', 'latency', 'envs'],
+    "step: a train step, beside the naive form and TF-Agents' SAC; growth: the "
+    'step at other sizes; startup: from the command to the first step; '
+    'evaluation: episodes while training; latency: a served answer beside the '
+    "bare actor; envs: our tasks beside gymnasium's.")
 flags.DEFINE_multi_enum(
     'candidate', list(_CANDIDATES), list(_CANDIDATES),
     'What to time; the first is what the others are compared with.')
@@ -64,6 +70,10 @@ flags.DEFINE_multi_enum('layer_norm', ['off'], ['off', 'on'],
                         'Layer normalisation; both give one line each.')
 flags.DEFINE_integer('threads', 1, 'Threads, pinned to as many cores.', 1)
 flags.DEFINE_integer('rounds', 7, 'Turns of each candidate.', 1)
+flags.DEFINE_string('picture', None, 'Where --suite=growth draws its picture.')
+flags.DEFINE_multi_string('gin_file', ['gin/quickstart.gin'],
+                          'What --suite=startup starts.')
+flags.DEFINE_multi_string('gin_param', [], 'Bindings of --suite=startup.')
 
 
 def _sizes(samples: int, layer_norm: bool) -> step_cost.Sizes:
@@ -84,6 +94,39 @@ def _envs(sizes: step_cost.Sizes) -> None:
   del sizes
   from drvf_tf.envs import benchmark
   benchmark.run()
+
+
+def _growth(sizes: step_cost.Sizes) -> None:
+  from drvf_tf.analysis import figures, growth
+  points = growth.measure(sizes, FLAGS.rounds)
+  print(f'{sizes}, {FLAGS.threads} thread(s), {FLAGS.rounds} rounds')
+  print(growth.table(points))
+  if FLAGS.picture:
+    png, _ = figures.encode(growth.picture(points, sizes))
+    pathlib.Path(FLAGS.picture).write_bytes(png)
+    print(f'The picture is {FLAGS.picture}.')
+
+
+def _startup(sizes: step_cost.Sizes) -> None:
+  del sizes
+  from drvf_tf.analysis import start_up
+  for _ in range(FLAGS.rounds):
+    found = start_up.measure(FLAGS.gin_file, FLAGS.gin_param)
+    print(f'first step after {found.seconds:.1f} s ({found.cpu_seconds:.1f} s '
+          f'of CPU time); memory {found.memory / 2**20:.0f} MiB, at most '
+          f'{found.peak / 2**20:.0f} MiB', flush=True)
+
+
+def _evaluation(sizes: step_cost.Sizes) -> None:
+  import drvf_tf.envs  # noqa: F401
+  from drvf_tf.analysis import evaluation_cost
+  candidate = step_cost.drvf(sizes)
+  costs = timing.interleave([candidate], rounds=3)[candidate.name]
+  step = sorted(cost.wall for cost in costs)[1]
+  print(f'{sizes}: {1e3 * step:.1f} ms a train step; {FLAGS.threads} '
+        'process(es) for episodes')
+  print(evaluation_cost.table(
+      evaluation_cost.measure(sizes.hidden, FLAGS.threads), step))
 
 
 def _step(sizes: step_cost.Sizes) -> None:
@@ -122,7 +165,8 @@ def _check() -> None:
       sys.exit('A peer does not compute what we compute.')
 
 
-_SUITES = {'step': _step, 'latency': _latency, 'envs': _envs}
+_SUITES = {'step': _step, 'growth': _growth, 'startup': _startup,
+           'evaluation': _evaluation, 'latency': _latency, 'envs': _envs}
 
 
 def main(argv):

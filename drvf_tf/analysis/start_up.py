@@ -75,7 +75,7 @@ def _kilobytes(pid: int, name: str) -> int:
 
 
 def _cpu_seconds(pid: int) -> float:
-  # After the command's name in brackets; user and system time are fields 14, 15.
+  # Fields 14 and 15, counted from after the command's name in brackets.
   fields = pathlib.Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1]
   user, system = fields.split()[11:13]
   return (int(user) + int(system)) / os.sysconf('SC_CLK_TCK')

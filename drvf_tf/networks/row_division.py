@@ -89,8 +89,9 @@ def _fast_gradient(rectify: bool, dy: tf.Tensor) -> Callable[..., tf.Tensor]:
   fits = (dy.dtype == tf.float32 and dy.shape.is_fully_defined()
           and not tf.executing_eagerly()
           and not tf.config.list_physical_devices('GPU'))
-  return (_compiled_gradient(rectify) if fits
-          else functools.partial(_gradient, rectify=rectify))
+  if fits:
+    return _compiled_gradient(rectify)
+  return functools.partial(_gradient, rectify=rectify)
 
 
 @functools.cache

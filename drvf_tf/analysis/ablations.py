@@ -175,6 +175,8 @@ KINDS: Tuple[Kind, ...] = (
             'EnsembleSacAgent.num_samples'),
     _number('K', 'OOD actions per state', 'DRVFAgent.num_ood_actions',
             'Repulsion.num_actions'),
+    _number('S', 'states with OOD actions', 'DRVFAgent.ood_batch_size',
+            'Repulsion.batch_size'),
     _number('η_q', 'weight of the TD error and the KL', 'DRVFAgent.eta_q'),
     _number('η_ood', 'weight of the repulsion', 'DRVFAgent.eta_ood'),
     Kind('loss', 'parts of the loss, Eq. (16)', False,

@@ -58,6 +58,7 @@ def test_other_data_are_not_compared(tmp_path):
 
 @pytest.mark.parametrize('key, value', [
     ('M', 'members_3'), ('n', 'samples_2'), ('K', 'ood_actions_1'),
+    ('S', 'ood_states_4'),
     ('loss', 'no_repulsion'), ('loss', 'no_kl'), ('loss', 'td_only'),
     ('ood', 'uniform_ood')])
 def test_the_gin_files_of_app_e_vary_what_their_kind_says(key, value):

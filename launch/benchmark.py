@@ -173,6 +173,7 @@ def main(argv):
   """Runs the suite."""
   if argv[1:]:
     raise user_errors.UserError(f'unknown argument {argv[1]!r}.')
+  tf.get_logger().setLevel('ERROR')  # many graphs of one function are meant
   tf.config.threading.set_intra_op_parallelism_threads(FLAGS.threads)
   tf.config.threading.set_inter_op_parallelism_threads(FLAGS.threads)
   if hasattr(os, 'sched_setaffinity'):  # peers inherit it

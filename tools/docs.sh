@@ -46,24 +46,40 @@ state() { # state <run>
   else echo "$runs/$1, to be trained"; fi
 }
 
-curve() { # curve <picture and run> <flags of launch/train.py>
+trained() { # trained <run> <flags of launch/train.py>
   local name=$1
   shift
-  announce "$name" "curve.png of $(state "$name")" || return 0
   finished "$name" ||
-    "$python" launch/train.py "$@" --run_dir="$runs/$name" ||
-    { give_up "$name" "launch/train.py could not train $runs/$name"; return 0; }
-  cp "$runs/$name/curve.png" "$pictures/$name.png"
+    "$python" launch/train.py "$@" --run_dir="$runs/$name"
 }
 
-uncertainty() { # uncertainty <picture> <run> <data that are not its own>
-  announce "$1" "launch/uncertainty.py of $(state "$2"), $3" || return 0
-  finished "$2" ||
-    { give_up "$1" "there is no finished run in $runs/$2"; return 0; }
-  "$python" launch/uncertainty.py --run="$runs/$2" --ood="$3" \
-    --output_dir="$runs/$2/uncertainty" ||
-    { give_up "$1" "launch/uncertainty.py could not draw it"; return 0; }
-  cp "$runs/$2/uncertainty/uncertainty.png" "$pictures/$1.png"
+curve() { # curve <picture and run> <flags of launch/train.py>
+  announce "$1" "curve.png of $(state "$1")" || return 0
+  trained "$@" ||
+    { give_up "$1" "launch/train.py could not train $runs/$1"; return 0; }
+  cp "$runs/$1/curve.png" "$pictures/$1.png"
+}
+
+uncertainty() { # uncertainty <picture> <data that are not theirs> <run> ...
+  local name=$1 data=$2 run flags=()
+  shift 2
+  announce "$name" "launch/uncertainty.py of $*, $data" || return 0
+  for run in "$@"; do
+    finished "$run" ||
+      { give_up "$name" "there is no finished run in $runs/$run"; return 0; }
+    flags+=(--run="$runs/$run")
+  done
+  "$python" launch/uncertainty.py "${flags[@]}" --ood="$data" \
+    --output_dir="$runs/$name" ||
+    { give_up "$name" "launch/uncertainty.py could not draw it"; return 0; }
+  cp "$runs/$name/uncertainty.png" "$pictures/$name.png"
+}
+
+growth() { # growth <picture>
+  announce "$1" "launch/benchmark.py --suite=growth" || return 0
+  "$python" launch/benchmark.py --suite=growth --rounds=3 \
+    --picture="$pictures/$1.png" ||
+    give_up "$1" "launch/benchmark.py could not draw it"
 }
 
 demo() { # demo <picture>
@@ -73,13 +89,23 @@ demo() { # demo <picture>
 }
 
 demo one_dimension
+growth growth
 for seed in 0 1 2; do
   curve "quickstart_seed$seed" --gin_file=gin/quickstart.gin --seed="$seed" \
     --gin_param="configure_runtime.inter_op_threads=1"
 done
 curve hopper_medium_cpu --gin_file=gin/hopper_medium.gin \
   --gin_file=gin/cpu.gin --gin_param="train_eval.num_steps=100_000"
-uncertainty hopper_uncertainty hopper_medium_cpu hopper-expert-v2
+if ! $list; then
+  for method in drvf pbrl; do
+    overlay=()
+    [[ $method == drvf ]] || overlay=(--gin_file="gin/baselines/$method.gin")
+    trained "hopper_$method" --gin_file=gin/hopper_medium.gin \
+      "${overlay[@]}" --gin_file=gin/cpu.gin \
+      --gin_param="train_eval.num_steps=20_000" || true
+  done
+fi
+uncertainty hopper_uncertainty hopper-expert-v2 hopper_drvf hopper_pbrl
 curve antmaze_umaze_cpu --gin_file=gin/antmaze_umaze.gin \
   --gin_file=gin/cpu.gin --gin_param="Evaluation.interval=20_000" \
   --gin_param="configure_runtime.inter_op_threads=1"

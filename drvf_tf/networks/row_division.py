@@ -13,6 +13,7 @@ import sys
 from typing import Callable, Iterator, Tuple
 
 import tensorflow as tf
+from tensorflow.python.ops import control_flow_util
 
 
 def divide_by_std(rows: tf.Tensor, epsilon: float,
@@ -33,8 +34,7 @@ def divide_by_std(rows: tf.Tensor, epsilon: float,
     averager = tf.fill([x.shape[-1], 1],
                        tf.cast(1.0 / x.shape[-1], x.dtype))  # [width, 1]
     mean = tf.matmul(x, averager)
-    norm = tf.math.reduce_euclidean_norm(x, axis=-1, keepdims=True)
-    variance = tf.square(norm) / x.shape[-1] - tf.square(mean)
+    variance = _squares(x) / x.shape[-1] - tf.square(mean)
     inverse = tf.math.rsqrt(tf.nn.relu(variance) + epsilon)  # [R, 1]
     y = x * inverse
 
@@ -50,6 +50,15 @@ def divide_by_std(rows: tf.Tensor, epsilon: float,
     return y, lambda dy: gradient(dy, rows)
 
   return divided(rows)
+
+
+def _squares(x: tf.Tensor) -> tf.Tensor:
+  """Σx² of each row, `[R, 1]`."""
+  if control_flow_util.GraphOrParentsInXlaContext(
+      tf.compat.v1.get_default_graph()):  # XLA does not know the norm
+    return tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)
+  return tf.square(  # one read; squares alone would be written, and read again
+      tf.math.reduce_euclidean_norm(x, axis=-1, keepdims=True))
 
 
 def _gradient(dy: tf.Tensor, y: tf.Tensor, mean: tf.Tensor,

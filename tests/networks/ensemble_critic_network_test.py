@@ -250,6 +250,19 @@ def test_layer_norm_and_its_gradients_equal_kerass(form, rectify):
     np.testing.assert_allclose(our_one, expected_one, rtol=2e-3, atol=2e-4)
 
 
+def test_a_whole_step_can_be_compiled():
+  def slope(x):
+    with tf.GradientTape() as tape:
+      tape.watch(x)
+      y = ensemble_layers.EnsembleDivision(rectify=True)([x])[0]
+      value = tf.reduce_sum(tf.sin(y))
+    return tape.gradient(value, x)
+
+  np.testing.assert_allclose(
+      tf.function(slope, jit_compile=True)(_rows()), slope(_rows()),
+      rtol=1e-4, atol=1e-6)
+
+
 def test_a_row_without_spread_has_finite_gradients():
   with tf.GradientTape() as tape:
     x = tf.zeros([2, 7])

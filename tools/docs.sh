@@ -67,7 +67,8 @@ uncertainty() { # uncertainty <picture> <data that are not theirs> <run> ...
   for run in "$@"; do
     finished "$run" ||
       { give_up "$name" "there is no finished run in $runs/$run"; return 0; }
-    flags+=(--run="$runs/$run")
+    local method=${run##*_}
+    flags+=(--run="$runs/$run" --label="${method^^}")
   done
   "$python" launch/uncertainty.py "${flags[@]}" --ood="$data" \
     --output_dir="$runs/$name" ||

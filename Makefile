@@ -5,8 +5,8 @@ PYTHON ?= python3
 VENV ?= .venv
 PEERS_VENV ?= benchmarks/.venv
 BIN := $(VENV)/bin
-# Quiet libraries: TensorFlow's C++ notes, and oneDNN's greeting.
-export TF_CPP_MIN_LOG_LEVEL ?= 2
+# Quiet libraries: TensorFlow's C++ notes, oneDNN's greeting, XLA's streams.
+export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .PHONY: quickstart test test-slow lint docs install peers clean
 

@@ -16,7 +16,7 @@ import pathlib
 import sys
 import tempfile
 
-os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
+os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 
 from drvf_tf import user_errors  # noqa: E402, I001  # before TensorFlow
 import tensorflow as tf  # noqa: E402
@@ -136,7 +136,7 @@ def _step(sizes: step_cost.Sizes) -> None:
       for norm in FLAGS.layer_norm:
         sizes = _sizes(samples, norm == 'on')
         suffix = f' n={samples}' + (' LN' if norm == 'on' else '')
-        for name in FLAGS.candidate:
+        for name in dict.fromkeys(FLAGS.candidate):
           if name == 'sac' and any('SAC' in c.name for c in candidates):
             continue
           candidate = _CANDIDATES[name](sizes)

@@ -11,7 +11,7 @@ from typing import Sequence
 
 from absl import flags, logging
 
-os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
+os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 from drvf_tf import user_errors  # noqa: E402

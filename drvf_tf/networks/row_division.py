@@ -54,11 +54,23 @@ def divide_by_std(rows: tf.Tensor, epsilon: float,
 
 def _squares(x: tf.Tensor) -> tf.Tensor:
   """Σx² of each row, `[R, 1]`."""
-  if control_flow_util.GraphOrParentsInXlaContext(
-      tf.compat.v1.get_default_graph()):  # XLA does not know the norm
-    return tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)
-  return tf.square(  # one read; squares alone would be written, and read again
-      tf.math.reduce_euclidean_norm(x, axis=-1, keepdims=True))
+  compiled = control_flow_util.GraphOrParentsInXlaContext(
+      tf.compat.v1.get_default_graph())
+  if _is_training(x) and not compiled:
+    # One read, where squares would be written, and read again. Neither XLA nor
+    # TFLite knows it.
+    return tf.square(
+        tf.math.reduce_euclidean_norm(x, axis=-1, keepdims=True))
+  return tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)
+
+
+def _is_training(rows: tf.Tensor) -> bool:
+  """Whether this looks like a train step: a graph of one size.
+
+  Exported policies take any number of rows, and an eager call is no matter of
+  speed.
+  """
+  return rows.shape.is_fully_defined() and not tf.executing_eagerly()
 
 
 def _gradient(dy: tf.Tensor, y: tf.Tensor, mean: tf.Tensor,
@@ -94,9 +106,8 @@ def _second_derivative(
 
 
 def _fast_gradient(rectify: bool, dy: tf.Tensor) -> Callable[..., tf.Tensor]:
-  """`_gradient`, compiled where that serves: a graph of one size on a CPU."""
-  fits = (dy.dtype == tf.float32 and dy.shape.is_fully_defined()
-          and not tf.executing_eagerly()
+  """`_gradient`, compiled where that serves: in training on a CPU."""
+  fits = (dy.dtype == tf.float32 and _is_training(dy)
           and not tf.config.list_physical_devices('GPU'))
   if fits:
     return _compiled_gradient(rectify)

@@ -28,15 +28,12 @@ def divide_by_std(rows: tf.Tensor, epsilon: float,
   Returns:
     x / √(variance + ε), `[R, width]`.
   """
+  if not _is_training(rows):  # a policy keeps no gradients of ours
+    return _forward(rows, epsilon, rectify)[0]
+
   @tf.custom_gradient
   def divided(rows):
-    x = tf.nn.relu(rows) if rectify else rows
-    averager = tf.fill([x.shape[-1], 1],
-                       tf.cast(1.0 / x.shape[-1], x.dtype))  # [width, 1]
-    mean = tf.matmul(x, averager)
-    variance = _squares(x) / x.shape[-1] - tf.square(mean)
-    inverse = tf.math.rsqrt(tf.nn.relu(variance) + epsilon)  # [R, 1]
-    y = x * inverse
+    y, mean, inverse = _forward(rows, epsilon, rectify)
 
     @tf.custom_gradient
     def gradient(dy, rows):
@@ -50,6 +47,18 @@ def divide_by_std(rows: tf.Tensor, epsilon: float,
     return y, lambda dy: gradient(dy, rows)
 
   return divided(rows)
+
+
+def _forward(rows: tf.Tensor, epsilon: float,
+             rectify: bool) -> Tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+  """x / std, `[R, width]`; the mean of x and 1 / std, `[R, 1]`."""
+  x = tf.nn.relu(rows) if rectify else rows
+  averager = tf.fill([x.shape[-1], 1],
+                     tf.cast(1.0 / x.shape[-1], x.dtype))  # [width, 1]
+  mean = tf.matmul(x, averager)
+  variance = _squares(x) / x.shape[-1] - tf.square(mean)
+  inverse = tf.math.rsqrt(tf.nn.relu(variance) + epsilon)
+  return x * inverse, mean, inverse
 
 
 def _squares(x: tf.Tensor) -> tf.Tensor:

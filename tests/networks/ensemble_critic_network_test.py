@@ -263,13 +263,17 @@ def test_a_whole_step_can_be_compiled():
       rtol=1e-4, atol=1e-6)
 
 
-def test_a_row_without_spread_has_finite_gradients():
-  with tf.GradientTape() as tape:
-    x = tf.zeros([2, 7])
-    tape.watch(x)
-    y = ensemble_layers.EnsembleDivision(rectify=True)([x])[0]
+@pytest.mark.parametrize('wrap', [lambda f: f, tf.function])
+def test_a_row_without_spread_has_finite_gradients(wrap):
+  def run(x):
+    with tf.GradientTape() as tape:
+      tape.watch(x)
+      y = ensemble_layers.EnsembleDivision(rectify=True)([x])[0]
+    return y, tape.gradient(y, x)
+
+  y, slope = wrap(run)(tf.zeros([2, 7]))
   assert np.isfinite(y).all()
-  assert np.isfinite(tape.gradient(y, x)).all()
+  assert np.isfinite(slope).all()
 
 
 def test_a_normalised_dense_layer_is_dense_after_norm():

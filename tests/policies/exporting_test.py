@@ -100,6 +100,11 @@ def test_loads_in_tf_agents(exported, agent):
     assert policy.get_train_step() == int(agent.train_step_counter.numpy())
 
 
+def test_loads_without_a_warning(exported, caplog):
+  tf.saved_model.load(str(exported))
+  assert not caplog.records
+
+
 def test_assets_say_where_it_comes_from(exported, dataset):
   facts = loading.read_facts(str(exported))
   assert facts['format'] == exporting.FORMAT

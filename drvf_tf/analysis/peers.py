@@ -145,8 +145,9 @@ def save_setup(path: pathlib.Path, agent: drvf_agent.DRVFAgent,
   }
   # Defaults of `DRVFAgent` and `build_agent`, num_batches of `step_cost`: the
   # comparison of results fails if they are not.
-  hyper = {'gamma': 0.99, 'tau': 0.005, 'eta_q': 1.0, 'eta_ood': 1.0,
-           'kl_scale': 1e-3, 'learning_rate': 3e-4, 'epsilon': epsilon,
+  hyper = {'gamma': 0.99, 'tau': 0.005, 'eta_q': step_cost.ETA_Q,
+           'eta_ood': step_cost.ETA_OOD, 'kl_scale': 1e-3,
+           'learning_rate': 3e-4, 'epsilon': epsilon,
            'target_entropy': -float(sizes.action)}
   arrays = {**parameters(agent),
             **{f'batch/{name}': values for name, values in batch.items()},

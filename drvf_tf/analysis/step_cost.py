@@ -18,6 +18,8 @@ from drvf_tf.agents import build, drvf_agent
 from drvf_tf.analysis import timing
 from drvf_tf.networks import actor_network, ensemble_critic_network
 
+ETA_Q, ETA_OOD = 5.0, 3.0  # of hopper-medium: weights of 1 would not show
+
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
@@ -96,15 +98,16 @@ def _specs(sizes: Sizes) -> Tuple[ts.TimeStep, types.BoundedTensorSpec]:
 
 
 def batch(sizes: Sizes) -> trajectory.Transition:
-  """A batch of noise."""
+  """A batch of noise; every eighth row ends its episode."""
   rng = np.random.default_rng(0)
   normal = lambda *shape: tf.constant(rng.normal(size=shape), tf.float32)  # noqa: E731
   rows = sizes.batch
   step_type, ones = tf.ones([rows], tf.int32), tf.ones([rows])
+  discount = tf.cast(tf.range(rows) % 8 > 0, tf.float32)
   return trajectory.Transition(
       ts.TimeStep(step_type, ones, ones, normal(rows, sizes.observation)),
       policy_step.PolicyStep(tf.tanh(normal(rows, sizes.action)), (), ()),
-      ts.TimeStep(step_type, normal(rows), ones,
+      ts.TimeStep(step_type, normal(rows), discount,
                   normal(rows, sizes.observation)))
 
 
@@ -150,7 +153,8 @@ def agent(sizes: Sizes,
   return build.build_agent(
       *_specs(sizes), num_batches=1_000.0,
       agent_class=functools.partial(
-          drvf_agent.DRVFAgent, num_samples=sizes.samples,
+          drvf_agent.DRVFAgent, eta_q=ETA_Q, eta_ood=ETA_OOD,
+          num_samples=sizes.samples,
           num_ood_actions=sizes.ood_actions,
           ood_batch_size=sizes.ood_states),
       critic_class=functools.partial(

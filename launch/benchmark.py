@@ -71,9 +71,10 @@ flags.DEFINE_multi_enum('layer_norm', ['off'], ['off', 'on'],
 flags.DEFINE_integer('threads', 1, 'Threads, pinned to as many cores.', 1)
 flags.DEFINE_integer('rounds', 7, 'Turns of each candidate.', 1)
 flags.DEFINE_string('picture', None, 'Where --suite=growth draws its picture.')
-flags.DEFINE_multi_string('gin_file', ['gin/quickstart.gin'],
-                          'What --suite=startup starts.')
-flags.DEFINE_multi_string('gin_param', [], 'Bindings of --suite=startup.')
+flags.DEFINE_multi_string(
+    'gin_file', [], 'What --suite=startup starts, gin/quickstart.gin by '
+    'default; or overlays of all --methods.')
+flags.DEFINE_multi_string('gin_param', [], 'Bindings over them.')
 
 
 def _sizes(samples: int, layer_norm: bool) -> step_cost.Sizes:
@@ -111,7 +112,8 @@ def _startup(sizes: step_cost.Sizes) -> None:
   del sizes
   from drvf_tf.analysis import start_up
   for _ in range(FLAGS.rounds):
-    found = start_up.measure(FLAGS.gin_file, FLAGS.gin_param)
+    found = start_up.measure(FLAGS.gin_file or ['gin/quickstart.gin'],
+                             FLAGS.gin_param)
     print(f'first step after {found.seconds:.1f} s ({found.cpu_seconds:.1f} s '
           f'of CPU time); memory {found.memory / 2**20:.0f} MiB, at most '
           f'{found.peak / 2**20:.0f} MiB', flush=True)
@@ -186,7 +188,8 @@ def main(argv):
   if FLAGS.methods:
     import drvf_tf.envs  # noqa: F401
     from drvf_tf.analysis import method_cost
-    print(method_cost.run(FLAGS.methods, FLAGS.rounds))
+    print(method_cost.run(FLAGS.methods, FLAGS.rounds, FLAGS.gin_file,
+                          FLAGS.gin_param))
     return
   _SUITES[FLAGS.suite](_sizes(FLAGS.samples[0], FLAGS.layer_norm[0] == 'on'))
 

@@ -50,11 +50,12 @@ ROWS: Dict[str, Row] = {
 }
 
 
-def candidate(row: Row, bindings: Sequence[str] = ()) -> timing.Candidate:
+def candidate(row: Row, files: Sequence[str] = (),
+              bindings: Sequence[str] = ()) -> timing.Candidate:
   """What `timing.interleave` times: the whole train step of a method."""
   observation, action = row.sizes
-  agent = methods.agent_of(row.files, [*row.bindings, *bindings], observation,
-                           action)
+  agent = methods.agent_of([*row.files, *files], [*row.bindings, *bindings],
+                           observation, action)
   experience = step_cost.batch(
       step_cost.Sizes(observation=observation, action=action))
   one = tf.function(agent.train, autograph=False)
@@ -84,12 +85,16 @@ def operations(function: Any) -> float:
   return float(profile.total_float_ops)
 
 
-def run(names: Sequence[str], rounds: int) -> str:
+def run(names: Sequence[str], rounds: int, files: Sequence[str] = (),
+        bindings: Sequence[str] = ()) -> str:
   """Times the methods side by side.
 
   Args:
     names: Of `ROWS`.
     rounds: Turns of each.
+    files: gin files over each method's own; then the sizes are no longer the
+      paper's, and its seconds are left out.
+    bindings: gin bindings over them.
 
   Returns:
     The table.
@@ -99,18 +104,31 @@ def run(names: Sequence[str], rounds: int) -> str:
       raise user_errors.UserError(
           f'There is no method {name!r} in the cost table: there are '
           f'{", ".join(ROWS)}.')
-  candidates = [candidate(ROWS[name]) for name in names]
+  candidates = [candidate(ROWS[name], files, bindings) for name in names]
   costs = timing.interleave(candidates, rounds)
-  return table([ROWS[name] for name in names], candidates, costs)
+  published = ({} if files or bindings else
+               {row.label: row.paper_seconds for row in ROWS.values()})
+  return table(candidates, costs, published)
 
 
-def table(rows: Sequence[Row], candidates: Sequence[timing.Candidate],
-          costs: timing.Costs) -> str:
-  """One line per method; the paper's seconds are of another machine."""
+def table(candidates: Sequence[timing.Candidate], costs: timing.Costs,
+          published: Dict[str, float]) -> str:
+  """One line per method.
+
+  Args:
+    candidates: What was timed.
+    costs: What `timing.interleave` found.
+    published: The paper's seconds, of another machine, by name; none to leave
+      that column out.
+
+  Returns:
+    The table.
+  """
   lines = [f'{"":24}{"CPU ms/step":>12}{"GFLOP/step":>12}{"parameters":>13}'
-           f'{"paper: GPU s per 1,000 steps":>31}']
-  for row, c in zip(rows, candidates):
+           + ('   paper: GPU s per 1,000 steps' if published else '')]
+  for c in candidates:
     lines.append(
         f'{c.name:24}{1e3 * np.median(timing.cpu_seconds(costs[c.name])):12.1f}'
-        f'{c.flops / 1e9:12.2f}{c.parameters:13,}{row.paper_seconds:31.1f}')
+        f'{c.flops / 1e9:12.2f}{c.parameters:13,}'
+        + (f'{published[c.name]:31.1f}' if published else ''))
   return '\n'.join(lines)

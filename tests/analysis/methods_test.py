@@ -35,6 +35,18 @@ def test_operations_of_a_product():
   assert method_cost.operations(function) == 2 * 3 * 5 * 7
 
 
+def test_an_overlay_has_its_effect_and_no_seconds_of_the_papers():
+  shown = method_cost.run(
+      ['drvf_3'], 1, ['gin/cpu.gin'],
+      ['EnsembleCriticNetwork.hidden_units=(8,)', 'DRVFAgent.ood_batch_size=2',
+       'tanh_gaussian_actor.hidden_units=(8,)'])
+  head, line = shown.splitlines()
+  assert 'paper' not in head
+  weights = 3 * ((17 + 6) * 8 + 8 + 2 * (8 + 1))  # and as many of the target
+  actor = 17 * 8 + 8 + 2 * (8 * 6 + 6)
+  assert int(line.split()[-1].replace(',', '')) == 2 * weights + actor
+
+
 def test_an_unknown_method_is_named():
   try:
     method_cost.run(['nonsense'], rounds=1)

@@ -45,7 +45,7 @@ $(VENV)/.test: $(VENV)/.install
 	@touch $@
 
 $(VENV)/.report: $(VENV)/.install
-	@PYTHON=$(PYTHON) bash tools/install.sh $(VENV) '.[report]'
+	@PYTHON=$(PYTHON) bash tools/install.sh $(VENV) -e '.[report]'
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.install

@@ -6,8 +6,8 @@
 #   --runs   where trainings are kept; runs/docs by default
 #
 # A finished training in that folder is used as it is, without its dataset; to
-# train it again, delete its folder. From nothing it takes an afternoon on two
-# cores. AntMaze and hopper need datasets, D4RL's files or others of their
+# train it again, delete its folder. From nothing it takes some three hours on
+# two cores. AntMaze and hopper need datasets, D4RL's files or others of their
 # names in D4RL_DATASET_DIR. A picture that cannot be drawn stays as it is and
 # is named in the end, which is then not a success.
 set -euo pipefail
@@ -108,10 +108,10 @@ if ! $list; then
 fi
 uncertainty hopper_uncertainty hopper-expert-v2 hopper_drvf hopper_pbrl
 curve antmaze_umaze_cpu --gin_file=gin/antmaze_umaze.gin \
-  --gin_file=gin/cpu.gin --gin_param="Evaluation.interval=20_000" \
-  --gin_param="configure_runtime.inter_op_threads=1"
+  --gin_file=gin/cpu.gin --gin_param="train_eval.num_steps=150_000"
 curve antmaze_umaze_bc --gin_file=gin/antmaze_umaze.gin \
   --gin_file=gin/cpu.gin --gin_file=gin/bc_actor.gin \
+  --gin_param="train_eval.num_steps=50_000" \
   --gin_param="DRVFAgent.eta_ood=1.0" \
   --gin_param="loading.load.transforms=(@affine_reward,@normalize_observations)"
 if $list; then exit 0; fi

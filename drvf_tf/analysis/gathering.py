@@ -52,11 +52,19 @@ def gather(paths: Sequence[str]) -> Tuple[List[runs.Run], List[Refusal]]:
 
 
 def _search(folder: pathlib.Path) -> Iterator[pathlib.Path]:
-  """Run folders at or below a folder; a run folder holds no other."""
-  for path, names, files in os.walk(folder):
-    if 'run.json' in files:
+  """Run folders at or below a folder; a run folder holds no other.
+
+  Links are followed, each folder once: a link upwards would have no end.
+  """
+  walked: Set[str] = set()
+  for path, names, files in os.walk(folder, followlinks=True):
+    real = os.path.realpath(path)
+    if real in walked:
+      names.clear()
+    elif 'run.json' in files:
       names.clear()
       yield pathlib.Path(path)
+    walked.add(real)
     names.sort()
 
 

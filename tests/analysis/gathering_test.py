@@ -25,6 +25,16 @@ def test_scores_are_computed_from_raw_returns(tmp_path):
   assert run.minutes == 30
 
 
+def test_links_to_runs_are_followed_and_circles_left(tmp_path):
+  made_up_runs.write(tmp_path / 'disk' / 'run', 0, [[1.0]], [2.0])
+  shelf = tmp_path / 'shelf'
+  shelf.mkdir()
+  (shelf / 'linked').symlink_to(tmp_path / 'disk', target_is_directory=True)
+  (shelf / 'circle').symlink_to(shelf, target_is_directory=True)
+  (run,), refused = gathering.gather([str(shelf)])
+  assert run.path == shelf / 'linked' / 'run' and not refused
+
+
 def test_what_is_left_out_is_listed_with_the_reason(tmp_path):
   write = made_up_runs.write
   good = write(tmp_path / '0_good', 0, [[1.0]], [2.0])

@@ -50,7 +50,8 @@ trained() { # trained <run> <flags of launch/train.py>
   local name=$1
   shift
   finished "$name" ||
-    "$python" launch/train.py "$@" --run_dir="$runs/$name"
+    "$python" launch/train.py "$@" --run_dir="$runs/$name" \
+      --gin_param="configure_runtime.inter_op_threads=1"
 }
 
 curve() { # curve <picture and run> <flags of launch/train.py>
@@ -92,8 +93,7 @@ demo() { # demo <picture>
 demo one_dimension
 growth growth
 for seed in 0 1 2; do
-  curve "quickstart_seed$seed" --gin_file=gin/quickstart.gin --seed="$seed" \
-    --gin_param="configure_runtime.inter_op_threads=1"
+  curve "quickstart_seed$seed" --gin_file=gin/quickstart.gin --seed="$seed"
 done
 curve hopper_medium_cpu --gin_file=gin/hopper_medium.gin \
   --gin_file=gin/cpu.gin --gin_param="train_eval.num_steps=100_000"

@@ -1,4 +1,5 @@
 """What a person sees: a progress bar, a closing table, a picture of curves."""
+import os
 import pathlib
 import sys
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
@@ -106,6 +107,7 @@ def draw_curves(evaluations: Sequence[Mapping[str, Any]],
   import matplotlib
   matplotlib.use('Agg')
   from matplotlib import pyplot as plt
+  from matplotlib import ticker
   figure, axes = plt.subplots(2, 2, figsize=(10, 6), sharex=True)
   _draw_scores(axes[0, 0], evaluations)
   panels = ((axes[0, 1], 'Q', ('q_data', 'q_policy'), 'linear'),
@@ -122,9 +124,15 @@ def draw_curves(evaluations: Sequence[Mapping[str, Any]],
     axis.grid(alpha=0.3)
   for axis in axes[1]:
     axis.set_xlabel('train steps')
+    # Few enough for millions of steps not to touch.
+    axis.xaxis.set_major_locator(
+        ticker.MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    axis.xaxis.set_major_formatter('{x:,.0f}')
   figure.suptitle(title)
   figure.tight_layout()
-  figure.savefig(path, dpi=120)
+  unfinished = path.with_name(f'.{path.name}')
+  figure.savefig(unfinished, dpi=120, format='png')
+  os.replace(unfinished, path)
   plt.close(figure)
 
 

@@ -181,6 +181,7 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
   home.agree(config, data_hash)
   if home.summary is not None:
     print(f'{home.path} is a finished run.')
+    _draw(home, parts, seed)
     print(report.table(parts.task.name, num_steps, home.summary, home.path))
     return home.summary
   state = _restore(checkpoints, parts)
@@ -205,14 +206,20 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
   spent = meter.facts(parts.agent, num_steps - step)
   summary = keeper.finish(num_steps)
   progress.close()
-  report.draw_curves(records.evaluations(), records.metrics(),
-                     f'{parts.task.name}, seed {seed}',
-                     home.path / 'curve.png')
+  _draw(home, parts, seed)
   policy_snapshot.save(parts.agent, parts.dataset, home.policy, config,
                        {'task': parts.task.name, 'seed': seed})
   home.finish(summary, spent)
   print(report.table(parts.task.name, num_steps, summary, home.path))
   return summary
+
+
+def _draw(home: run_folder.RunFolder, parts: _Parts, seed: int) -> None:
+  """Draws the curves from the run's records."""
+  report.draw_curves(
+      records_lib.read_evaluations(home.path / 'evaluations.jsonl'),
+      records_lib.read_metrics(home.path / 'metrics.csv'),
+      f'{parts.task.name}, seed {seed}', home.path / 'curve.png')
 
 
 def _loop(parts: _Parts, cluster: tf.distribute.Strategy,

@@ -82,11 +82,13 @@ def _brief(monkeypatch):
   monkeypatch.setattr(policy_snapshot, 'save', lambda *_: None)
 
 
-def test_a_finished_run_is_not_run_again(whole, data, capsys):
+def test_a_finished_run_is_not_run_again_but_drawn(whole, data, capsys):
   before = tiny_run.contents(whole)
+  (whole / 'curve.png').unlink()
   assert _run(whole, data)['final_episodes'] == 3
   assert 'is a finished run' in capsys.readouterr().out
   assert tiny_run.contents(whole) == before
+  assert (whole / 'curve.png').stat().st_size > 10_000
 
 
 @pytest.mark.usefixtures('brief')

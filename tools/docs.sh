@@ -86,8 +86,9 @@ growth() { # growth <picture>
 
 demo() { # demo <picture>
   announce "$1" "launch/demo.py" || return 0
-  "$python" launch/demo.py --output_dir="$pictures" ||
-    give_up "$1" "launch/demo.py could not draw it"
+  "$python" launch/demo.py --output_dir="$runs/$1" ||
+    { give_up "$1" "launch/demo.py could not draw it"; return 0; }
+  cp "$runs/$1/$1.png" "$pictures/$1.png"
 }
 
 demo one_dimension

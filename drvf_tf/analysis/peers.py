@@ -143,7 +143,7 @@ def save_setup(path: pathlib.Path, agent: drvf_agent.DRVFAgent,
       'discount': following.discount,
       'next_observation': following.observation,
   }
-  # Defaults of `DRVFAgent` and `build_agent`, num_batches of `step_cost`: the
+  # Of `step_cost.agent`, else defaults of `DRVFAgent` and `build_agent`: the
   # comparison of results fails if they are not.
   hyper = {'gamma': 0.99, 'tau': 0.005, 'eta_q': step_cost.ETA_Q,
            'eta_ood': step_cost.ETA_OOD, 'kl_scale': 1e-3,

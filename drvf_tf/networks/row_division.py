@@ -115,10 +115,8 @@ def _second_derivative(
 
 
 def _fast_gradient(rectify: bool, dy: tf.Tensor) -> Callable[..., tf.Tensor]:
-  """`_gradient`, compiled where that serves: in training on a CPU."""
-  fits = (dy.dtype == tf.float32 and _is_training(dy)
-          and not tf.config.list_physical_devices('GPU'))
-  if fits:
+  """`_gradient`, compiled where that serves: on a CPU."""
+  if dy.dtype == tf.float32 and not tf.config.list_physical_devices('GPU'):
     return _compiled_gradient(rectify)
   return functools.partial(_gradient, rectify=rectify)
 

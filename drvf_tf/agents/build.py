@@ -1,5 +1,5 @@
 """From specs and gin to an agent with its networks and optimizers."""
-from typing import Callable, Optional
+from typing import Callable, Optional, Union
 
 import gin
 import tensorflow as tf
@@ -10,6 +10,8 @@ from tf_agents.typing import types
 from drvf_tf.agents import drvf_agent
 from drvf_tf.networks import actor_network as actor_lib
 from drvf_tf.networks import ensemble_critic_network
+
+Rate = Union[float, tf.keras.optimizers.schedules.LearningRateSchedule]
 
 
 @gin.configurable
@@ -24,9 +26,9 @@ def build_agent(
         ensemble_critic_network.EnsembleCriticNetwork),
     actor_fn: Callable[..., tf.keras.layers.Layer] = (
         actor_lib.tanh_gaussian_actor),
-    actor_learning_rate: float = 3e-4,
-    critic_learning_rate: float = 3e-4,
-    alpha_learning_rate: float = 3e-4) -> tf_agent.TFAgent:
+    actor_learning_rate: Rate = 3e-4,
+    critic_learning_rate: Rate = 3e-4,
+    alpha_learning_rate: Rate = 3e-4) -> tf_agent.TFAgent:
   """Builds networks, optimizers and the agent around them.
 
   Args:
@@ -38,7 +40,7 @@ def build_agent(
     agent_class: Constructor of the agent; its other arguments come from gin.
     critic_class: Constructor of the critic network.
     actor_fn: Constructor of the actor network.
-    actor_learning_rate: Adam's.
+    actor_learning_rate: Adam's, a number or a schedule (`rates`).
     critic_learning_rate: Adam's.
     alpha_learning_rate: Adam's.
 

@@ -23,6 +23,7 @@ from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
 from drvf_tf.agents import agent_parts
+from drvf_tf.data import offline_dataset, returns
 from drvf_tf.losses import (
   backups,
   constraints,
@@ -68,6 +69,9 @@ class EnsembleSacAgent(sac_agent.SacAgent):
                reward_scale_factor: float = 1.0,
                initial_log_alpha: float = 0.0,
                target_entropy: Optional[float] = None,
+               initial_value: Callable[
+                   [offline_dataset.OfflineDataset, float], float] = (
+                       returns.zero),
                gradient_clipping: Optional[float] = None,
                seed: int = 0,
                debug_summaries: bool = False,
@@ -99,6 +103,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       reward_scale_factor: Multiplies rewards.
       initial_log_alpha: Where log β starts.
       target_entropy: Of the policy; −dim(A) by default.
+      initial_value: (dataset, γ) to where Q starts; see `begin`.
       gradient_clipping: Norm to clip each gradient to.
       seed: Of all random draws in training; see `losses/noise.py`.
       debug_summaries: As in TF-Agents.
@@ -142,8 +147,14 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     self._actor_constraint = actor_constraint
     self._td_weight, self._num_samples = td_weight, num_samples
     self._backup_entropy, self._num_batches = backup_entropy, num_batches
-    self._seed = seed
+    self._seed, self._initial_value = seed, initial_value
     self.initialize()  # the target starts as a copy of the critic
+
+  def begin(self, dataset: offline_dataset.OfflineDataset) -> None:
+    """Sets where Q starts; called once, before a run's first step."""
+    value = self._initial_value(dataset, self._gamma)
+    self.critic_network.prior_mean.assign(value)
+    self.target_critic_network.prior_mean.assign(value)
 
   @property
   def critic_network(self) -> network.Network:

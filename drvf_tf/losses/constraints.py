@@ -1,7 +1,11 @@
-"""Constraints on the actor: what may be added to Eq. (17). Not in the paper."""
+"""Constraints on the actor: what may be made of Eq. (17). Not in the paper."""
+from typing import Callable
+
 import gin
 import tensorflow as tf
 import tensorflow_probability as tfp
+
+from drvf_tf.losses import noise
 
 
 @gin.configurable
@@ -39,3 +43,31 @@ def behaviour_cloning(objective: tf.Tensor,
   distance = tf.reduce_sum(tf.square(distribution.mode() - actions), axis=-1)
   return tf.where(step < warm_up_steps, distance,
                   objective + weight * distance)
+
+
+@gin.configurable
+def cloned_start(objective: tf.Tensor,
+                 distribution: tfp.distributions.Distribution,
+                 actions: tf.Tensor,
+                 step: tf.Tensor,
+                 steps: int = gin.REQUIRED,
+                 then: Callable[..., tf.Tensor] = unconstrained) -> tf.Tensor:
+  """−log π(a|s) in the first steps, then Eq. (17) or what `then` makes of it.
+
+  While the actor clones by likelihood, its std included, the critic learns the
+  value of the cloned policy; the first improvement is on a critic that knows
+  something. What ends the start is the step alone.
+
+  Args:
+    objective: Eq. (17), `[B]`.
+    distribution: The policy at the states of the data.
+    actions: Of the data, `[B, act]`.
+    step: The train step.
+    steps: Length of the start, in train steps.
+    then: The constraint afterwards.
+
+  Returns:
+    `[B]`.
+  """
+  return tf.where(step < steps, -noise.log_likelihood(distribution, actions),
+                  then(objective, distribution, actions, step))

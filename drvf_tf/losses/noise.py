@@ -11,6 +11,10 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 from tf_agents.distributions import utils as distribution_utils
 
+# How close to its bounds an action of the data may be, of ±1: there the
+# likelihood of a tanh-Gaussian has no limit.
+_LARGEST = 0.9999
+
 
 class Draws:
   """A stream of stateless draws; every call uses a new sub-seed."""
@@ -72,18 +76,47 @@ def sample_actions(distribution: tfp.distributions.Distribution,
   Returns:
     (actions `[..., B, act]`, log π `[..., B]`).
   """
+  gaussian = _gaussian(distribution)
+  unsquashed = gaussian.mean() + gaussian.stddev() * noise
+  actions = (distribution.action_magnitudes * tf.tanh(unsquashed)
+             + distribution.action_means)
+  return actions, _log_density(distribution, unsquashed)
+
+
+def log_likelihood(distribution: tfp.distributions.Distribution,
+                   actions: tf.Tensor) -> tf.Tensor:
+  """log π of given actions, `[B]`; those at the bounds count as just inside.
+
+  Args:
+    distribution: The actor's: a Gaussian squashed to the action bounds.
+    actions: `[B, act]`.
+
+  Returns:
+    `[B]`.
+  """
+  _gaussian(distribution)
+  inside = ((actions - distribution.action_means)
+            / distribution.action_magnitudes)
+  return _log_density(distribution, tf.atanh(
+      tf.clip_by_value(inside, -_LARGEST, _LARGEST)))
+
+
+def _gaussian(distribution: tfp.distributions.Distribution
+              ) -> tfp.distributions.Distribution:
   if not isinstance(distribution, distribution_utils.SquashToSpecNormal):
     raise TypeError(
         "actor_network must give a tanh-Gaussian (TF-Agents' "
         f'SquashToSpecNormal), not {type(distribution).__name__}.')
-  gaussian = distribution.input_distribution
-  unsquashed = gaussian.mean() + gaussian.stddev() * noise
-  actions = (distribution.action_magnitudes * tf.tanh(unsquashed)
-             + distribution.action_means)
+  return distribution.input_distribution
+
+
+def _log_density(distribution: distribution_utils.SquashToSpecNormal,
+                 unsquashed: tf.Tensor) -> tf.Tensor:
+  """log π of what is tanh of `unsquashed` [..., B, act], scaled: [..., B]."""
   # log |d tanh(x)/dx| = 2 (log 2 − x − softplus(−2x)), finite for every x.
   log_slope = 2.0 * (tf.math.log(2.0) - unsquashed
                      - tf.math.softplus(-2.0 * unsquashed))
   log_slope += tf.math.log(
       tf.cast(distribution.action_magnitudes, log_slope.dtype))
-  log_pi = gaussian.log_prob(unsquashed) - tf.reduce_sum(log_slope, axis=-1)
-  return actions, log_pi
+  return (distribution.input_distribution.log_prob(unsquashed)
+          - tf.reduce_sum(log_slope, axis=-1))

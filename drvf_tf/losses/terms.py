@@ -32,10 +32,11 @@ def kl_per_batch(num_weights: int, num_batches: float) -> float:
 
 
 @gin.configurable
-def kl_mean(num_weights: int, num_batches: float) -> float:
-  """Scale of the KL in Eq. (10): mean over the head's d weights."""
+def kl_mean(num_weights: int, num_batches: float,
+            factor: float = 1.0) -> float:
+  """Scale of the KL in Eq. (10): `factor` · mean over the head's d weights."""
   del num_batches
-  return 1.0 / num_weights
+  return factor / num_weights
 
 
 @gin.configurable

@@ -40,6 +40,7 @@ def tanh_gaussian_actor(
     log_std_bounds: Sequence[float] = (-5.0, 2.0),
     head_range: float = 1e-3,
     bias_value: float = 0.1,
+    layer_norm: bool = False,
     seed: Optional[int] = None) -> network.Network:
   """π(a|s) = tanh-Gaussian scaled to the action bounds.
 
@@ -50,6 +51,7 @@ def tanh_gaussian_actor(
     log_std_bounds: Where log σ is clipped.
     head_range: The last layer starts uniform in ± this.
     bias_value: What the hidden biases start from.
+    layer_norm: Whether each hidden layer is normalised, after its ReLU.
     seed: Of the initial weights.
 
   Returns:
@@ -64,6 +66,8 @@ def tanh_gaussian_actor(
         kernel_initializer=tf.keras.initializers.RandomUniform(
             -bound, bound, seed=None if seed is None else seed + i),
         bias_initializer=tf.keras.initializers.Constant(bias_value)))
+    if layer_norm:
+      layers.append(tf.keras.layers.LayerNormalization())
     width = units
   layers.append(TanhNormalHead(
       action_spec, log_std_bounds, head_range,

@@ -37,20 +37,10 @@ class DropoutCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
     super().__init__(input_tensor_spec, head=head, name=name, **kwargs)
     self._rate = rate
 
-  def evaluate(self,
-               sets: Sequence[ensemble_critic_network.ObservationAndAction],
-               num_samples: int,
-               seed: Optional[tf.Tensor] = None) -> List[q_values.QValues]:
-    """Q at several sets of pairs, own masks for each set.
-
-    Args:
-      sets: (observations `[B_i, obs]`, actions `[B_i, act]`) each.
-      num_samples: n, masks per member.
-      seed: Stateless seed of the masks; None draws afresh.
-
-    Returns:
-      One `QValues` for each set.
-    """
+  def _deviations(
+      self, sets: Sequence[ensemble_critic_network.ObservationAndAction],
+      num_samples: int, seed: Optional[tf.Tensor]) -> List[q_values.QValues]:
+    """Own masks for each set."""
     if seed is None:
       seed = tf.random.uniform([2], maxval=tf.int32.max, dtype=tf.int32)
     return [

@@ -67,6 +67,15 @@ class EnsembleCriticNetwork(network.Network):
           self._norm = norm
     self._head = head(
         num_members, seed=None if seed is None else seed + len(hidden_units))
+    # What Q is before any data: the head's N(0, I) is about this value.
+    self._prior_mean = tf.Variable(
+        0.0, trainable=False, name='prior_mean',
+        aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA)
+
+  @property
+  def prior_mean(self) -> tf.Variable:
+    """A constant that every Q sample starts from; 0 unless assigned."""
+    return self._prior_mean
 
   @property
   def num_members(self) -> int:
@@ -131,6 +140,13 @@ class EnsembleCriticNetwork(network.Network):
     Returns:
       One `QValues` for each set.
     """
+    return [q._replace(samples=q.samples + self._prior_mean,
+                       mean=q.mean + self._prior_mean)
+            for q in self._deviations(sets, num_samples, seed)]
+
+  def _deviations(self, sets: Sequence[ObservationAndAction], num_samples: int,
+                  seed: Optional[tf.Tensor]) -> List[q_values.QValues]:
+    """`evaluate`, less the prior mean."""
     hidden = self._trunk(self._shared(tuple(
         tf.concat(parts, axis=0) for parts in zip(*sets))))
     samples = self._sample(hidden, num_samples * len(sets), seed)

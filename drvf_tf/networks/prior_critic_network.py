@@ -46,12 +46,10 @@ class PriorCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
     self._prior.create_variables()
     self._prior.trainable = False
 
-  def evaluate(self,
-               sets: Sequence[ensemble_critic_network.ObservationAndAction],
-               num_samples: int,
-               seed: Optional[tf.Tensor] = None) -> List[q_values.QValues]:
-    """Q at several sets of pairs, priors included."""
-    learned = super().evaluate(sets, num_samples, seed)
+  def _deviations(
+      self, sets: Sequence[ensemble_critic_network.ObservationAndAction],
+      num_samples: int, seed: Optional[tf.Tensor]) -> List[q_values.QValues]:
+    learned = super()._deviations(sets, num_samples, seed)
     priors = self._prior.evaluate(sets, 1)
     return [
         q._replace(samples=q.samples + self._prior_scale * prior.samples,

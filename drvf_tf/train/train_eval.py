@@ -148,6 +148,8 @@ def _build(stack: contextlib.ExitStack, cluster: tf.distribute.Strategy,
         tensor_spec.from_spec(data.action_spec),
         num_batches=data.size / batch_size, seed=seed,
         train_step_counter=step)
+    if hasattr(learner, 'begin'):
+      learner.begin(data)
     task = environment()
     evaluator = None
     if evaluation is not None:

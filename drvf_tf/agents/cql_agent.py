@@ -116,6 +116,11 @@ class CqlAgent(cql_sac_agent.CqlSacAgent):
     self.initialize()  # the targets start as copies
 
   @property
+  def gamma(self) -> float:
+    """The discount γ."""
+    return self._gamma
+
+  @property
   def actor_network(self) -> network.Network:
     """The actor."""
     return self._actor_network

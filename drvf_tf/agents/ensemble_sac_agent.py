@@ -28,6 +28,7 @@ from drvf_tf.losses import (
   backups,
   constraints,
   noise,
+  ood_actions,
   q_values,
   statistics,
   terms,
@@ -152,7 +153,8 @@ class EnsembleSacAgent(sac_agent.SacAgent):
 
   def begin(self, dataset: offline_dataset.OfflineDataset) -> None:
     """Sets where Q starts; called once, before a run's first step."""
-    value = self._initial_value(dataset, self._gamma)
+    value = self._reward_scale_factor * self._initial_value(
+        dataset, self.gamma)
     self.critic_network.prior_mean.assign(value)
     self.target_critic_network.prior_mean.assign(value)
 
@@ -170,6 +172,11 @@ class EnsembleSacAgent(sac_agent.SacAgent):
   def actor_network(self) -> network.Network:
     """The actor."""
     return self._actor_network
+
+  @property
+  def gamma(self) -> float:
+    """The discount γ."""
+    return self._gamma
 
   @property
   def num_samples(self) -> int:
@@ -233,6 +240,50 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     del training
     draws = noise.Draws.at_step(self._seed, self.train_step_counter)
     return self._actor_pass(time_steps, actions, weights, draws).loss
+
+  @tf.autograph.experimental.do_not_convert
+  def monitor(self, experience: Any) -> Dict[str, tf.Tensor]:
+    """What the critic says at the data's, the policy's and uniform actions.
+
+    A penalty is what pessimism takes off the mean of Q; the actor sees the
+    gap between that of its own actions and that of the data's.
+
+    Args:
+      experience: A batch.
+
+    Returns:
+      Scalars: `penalty_gap_policy` and `penalty_gap_uniform` (less the
+      penalty at the data's actions), `target_penalty` (what Eq. (14) takes
+      off at s'), `q_std_uniform`, `sigma_share` (of the variance of Q on data,
+      what is the posterior's own).
+    """
+    time_steps, policy_steps, next_steps = self._as_transition(experience)
+    draws = noise.Draws.at_step(~self._seed, self.train_step_counter)
+    observations, actions = time_steps.observation, policy_steps.action
+    uniform = ood_actions.uniform(
+        None, observations, actions, self.action_spec, 1, draws)[0]
+    q_data, q_policy, q_uniform = self.critic_network.evaluate(
+        [(observations, actions),
+         (observations, self._sample_policy(observations, draws)[1]),
+         (observations, uniform)], self._num_samples, draws.seed())
+    q_next, _ = self.target_critic_network(
+        (next_steps.observation,
+         self._sample_policy(next_steps.observation, draws)[1]),
+        num_samples=self._num_samples, seed=draws.seed())
+    on_data = backups.penalty(q_data, self._actor_value)
+    data = statistics.q_statistics(q_data.mean, q_data.variance)
+    spread = statistics.q_statistics(q_uniform.mean, q_uniform.variance)
+    return {
+        'penalty_gap_policy':
+            backups.penalty(q_policy, self._actor_value) - on_data,
+        'penalty_gap_uniform':
+            backups.penalty(q_uniform, self._actor_value) - on_data,
+        'target_penalty': backups.penalty(q_next, self._backup),
+        'q_std_uniform': tf.reduce_mean(spread.std),
+        'sigma_share': tf.math.divide_no_nan(
+            tf.reduce_mean(tf.square(data.std_within)),
+            tf.reduce_mean(tf.square(data.std))),
+    }
 
   def _critic_pass(self, time_steps: ts.TimeStep, actions: tf.Tensor,
                    next_time_steps: ts.TimeStep,

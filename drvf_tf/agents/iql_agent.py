@@ -87,6 +87,11 @@ class IqlAgent(tf_agent.TFAgent):
     self.initialize()  # the targets start as copies
 
   @property
+  def gamma(self) -> float:
+    """The discount γ."""
+    return self._gamma
+
+  @property
   def actor_network(self) -> network.Network:
     """The actor."""
     return self._actor_network

@@ -79,6 +79,11 @@ class Td3BcAgent(td3_agent.Td3Agent):
     self.initialize()  # the targets start as copies
 
   @property
+  def gamma(self) -> float:
+    """The discount γ."""
+    return self._gamma
+
+  @property
   def actor_network(self) -> network.Network:
     """The actor."""
     return self._actor_network

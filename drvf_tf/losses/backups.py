@@ -5,6 +5,7 @@ returns `[1, B]`, one value shared by all members, or `[M, B]`, one for each.
 The actor's objective reduces with the same functions.
 """
 import math
+from typing import Callable
 
 import gin
 import numpy as np
@@ -51,6 +52,12 @@ def sampled_lcb(q: q_values.QValues,
   """Middle of Eq. (13): mean − α·Std of the M·n samples: `[1, B]`."""
   mean, variance = tf.nn.moments(q.samples, axes=[0, 2])
   return (mean - alpha * tf.sqrt(variance + 1e-8))[tf.newaxis]
+
+
+def penalty(q: q_values.QValues,
+            backup: Callable[[q_values.QValues], tf.Tensor]) -> tf.Tensor:
+  """What a backup takes off the mean of Q, averaged over rows: a scalar."""
+  return tf.reduce_mean(q.mean) - tf.reduce_mean(backup(q))
 
 
 def lcb_coefficient(num_samples: int) -> float:

@@ -46,6 +46,22 @@ def behaviour_cloning(objective: tf.Tensor,
 
 
 @gin.configurable
+def likelihood(objective: tf.Tensor,
+               distribution: tfp.distributions.Distribution,
+               actions: tf.Tensor,
+               step: tf.Tensor,
+               weight: float = gin.REQUIRED) -> tf.Tensor:
+  """Adds −weight · log π(a|s) of the dataset's action, `[B]`.
+
+  In the data's mean it is the KL from the behaviour policy to π: without
+  entropy the optimum is π ∝ behaviour · exp(Q / weight), so that the weight
+  says, in units of Q, what a nat of unlikelihood must earn.
+  """
+  del step
+  return objective - weight * noise.log_likelihood(distribution, actions)
+
+
+@gin.configurable
 def cloned_start(objective: tf.Tensor,
                  distribution: tfp.distributions.Distribution,
                  actions: tf.Tensor,

@@ -4,6 +4,8 @@ from typing import Any, Dict, Mapping, Optional
 
 from drvf_tf.train import checkpoints as checkpoints_lib
 from drvf_tf.train import evaluation as evaluation_lib
+from drvf_tf.train import guard as guard_lib
+from drvf_tf.train import monitors as monitors_lib
 from drvf_tf.train import records as records_lib
 from drvf_tf.train import report
 
@@ -21,6 +23,8 @@ class Bookkeeper:
                evaluation: evaluation_lib.Evaluation,
                checkpoints: checkpoints_lib.Checkpoints,
                progress: report.Progress,
+               monitors: monitors_lib.Monitors,
+               guard: guard_lib.Guard,
                log_interval: int,
                checkpoint_interval: int):
     """Creates it.
@@ -30,11 +34,14 @@ class Bookkeeper:
       evaluation: Of the greedy policy.
       checkpoints: Where the agent is saved.
       progress: What a person sees.
+      monitors: What is added to each row of metrics.
+      guard: What reviews it.
       log_interval: Steps between rows of metrics.
       checkpoint_interval: Steps between checkpoints.
     """
     self._records, self._evaluation = records, evaluation
     self._checkpoints, self._progress = checkpoints, progress
+    self._monitors, self._guard = monitors, guard
     self._log_interval = log_interval
     self._checkpoint_interval = checkpoint_interval
     self._window = records_lib.Window()
@@ -104,8 +111,11 @@ class Bookkeeper:
     return report.summary(self._records.evaluations(), self._records.metrics())
 
   def _log(self, step: int) -> None:
-    self._records.add_metrics(step, self._window.means())
+    row = self._monitors(step, self._window.means())
+    self._records.add_metrics(step, row)
     self._window.clear()
+    self._progress.show(row)
+    self._guard.review(row, self._monitors.yardstick, step, self._progress.say)
     now = time.monotonic()
     self._records.speed(step, self._log_interval / (now - self._last_log))
     self._last_log = now

@@ -40,16 +40,18 @@ class Window:
 class Records:
   """The rows of a run on disk."""
 
-  def __init__(self, folder: pathlib.Path, step: int):
+  def __init__(self, folder: pathlib.Path, step: int,
+               num_steps: Optional[int] = None):
     """Opens the records as they were at a step; later rows are dropped.
 
     Args:
       folder: The run folder.
       step: Where the run goes on; 0 for a new run.
+      num_steps: The run's last step; a final evaluation before it is dropped.
     """
     self._metrics = folder / 'metrics.csv'
     self._evaluations = folder / 'evaluations.jsonl'
-    self._rewind(step)
+    self._rewind(step, num_steps)
     self._board = tf.summary.create_file_writer(str(folder / 'tensorboard'))
 
   def add_metrics(self, step: int, metrics: Mapping[str, float]) -> None:
@@ -96,13 +98,18 @@ class Records:
       for name, value in values.items():
         tf.summary.scalar(name, value)
 
-  def _rewind(self, step: int) -> None:
+  def _rewind(self, step: int, num_steps: Optional[int]) -> None:
     header, *rows = _whole_lines(self._metrics) or ['']
     kept = [row for row in rows if int(row.split(',')[0]) <= step]
     _rewrite(self._metrics, [header, *kept] if kept else [])
-    rows = _whole_lines(self._evaluations)
+
+    def stays(row: Dict[str, Any]) -> bool:
+      early = num_steps is not None and row['step'] < num_steps
+      return row['step'] <= step and not (row['final'] and early)
+
     _rewrite(self._evaluations,
-             [row for row in rows if json.loads(row)['step'] <= step])
+             [line for line in _whole_lines(self._evaluations)
+              if stays(json.loads(line))])
 
 
 def read_metrics(path: pathlib.Path) -> Dict[str, List[float]]:

@@ -8,13 +8,23 @@ import numpy as np
 import tqdm
 
 # Columns of the progress bar: metric, short name.
-_SHOWN = (('td_loss', 'td'), ('q_data', 'Q'), ('q_std_data', 'std'),
-          ('q_policy', 'Q_pi'), ('q_std_policy', 'std_pi'))
+_SHOWN = (('td_loss', 'td'), ('q_data', 'Q'), ('overestimation', 'over'),
+          ('q_std_data', 'std'), ('penalty_gap_policy', 'gap'),
+          ('sigma_share', 'sigma'))
+# What the closing table says of the last row of metrics.
+_CLOSING = {
+    'td_loss': 'TD loss', 'q_data': 'Q on data',
+    'overestimation': "Q on data less the data's return",
+    'q_std_data': 'Q-std on data', 'q_policy': 'Q on policy actions',
+    'q_std_policy': 'Q-std on policy actions',
+    'penalty_gap_policy': 'penalty gap, policy less data',
+    'penalty_gap_uniform': 'penalty gap, uniform less data',
+    'sigma_share': "σ's share of the variance of Q"}
 _LAST_EVALUATIONS = 10
 
 
 class Progress:
-  """A bar with steps/s, time left, the last score, TD loss, Q and Q-std."""
+  """A bar with steps/s, time left, the last score and the monitors."""
 
   def __init__(self, step: int, num_steps: int, title: str):
     terminal = sys.stderr.isatty()
@@ -26,10 +36,14 @@ class Progress:
 
   def advance(self, steps: int, metrics: Mapping[str, float]) -> None:
     """Moves the bar and shows the metrics."""
+    self.show(metrics)
+    self._bar.update(steps)
+
+  def show(self, metrics: Mapping[str, float]) -> None:
+    """Shows metrics until others of the same name come."""
     self._shown.update({short: f'{metrics[name]:.3g}'
                         for name, short in _SHOWN if name in metrics})
     self._bar.set_postfix(self._shown, refresh=False)
-    self._bar.update(steps)
 
   def score(self, score: float) -> None:
     """Shows a new score."""
@@ -67,7 +81,7 @@ def summary(evaluations: Sequence[Mapping[str, Any]],
   if last:
     result['last_evaluations'] = len(last)
     result['last_evaluations_score'] = float(np.mean(last))
-  for name, _ in _SHOWN:
+  for name in _CLOSING:
     if metrics.get(name):
       result[name] = metrics[name][-1]
   return result
@@ -86,11 +100,8 @@ def table(task: str, step: int, result: Mapping[str, Any],
   if 'last_evaluations_score' in result:
     rows.append((f'score, mean of last {result["last_evaluations"]} '
                  'evaluations', f'{result["last_evaluations_score"]:.1f}'))
-  names = {'td_loss': 'TD loss', 'q_data': 'Q on data',
-           'q_std_data': 'Q-std on data', 'q_policy': 'Q on policy actions',
-           'q_std_policy': 'Q-std on policy actions'}
   rows += [(text, f'{result[name]:.4g}')
-           for name, text in names.items() if name in result]
+           for name, text in _CLOSING.items() if name in result]
   rows += [('curves', str(folder / 'curve.png')),
            ('policy (SavedModel)', str(folder / 'policy')),
            ('everything else', str(folder))]
@@ -103,16 +114,22 @@ def table(task: str, step: int, result: Mapping[str, Any],
 def draw_curves(evaluations: Sequence[Mapping[str, Any]],
                 metrics: Mapping[str, List[float]], title: str,
                 path: pathlib.Path) -> None:
-  """Draws scores, Q, Q-std and TD loss over steps."""
+  """Draws scores and monitors over steps; docs/healthy.md reads them."""
   import matplotlib
   matplotlib.use('Agg')
   from matplotlib import pyplot as plt
   from matplotlib import ticker
-  figure, axes = plt.subplots(2, 2, figsize=(10, 6), sharex=True)
+  figure, axes = plt.subplots(2, 3, figsize=(14, 6), sharex=True)
   _draw_scores(axes[0, 0], evaluations)
-  panels = ((axes[0, 1], 'Q', ('q_data', 'q_policy'), 'linear'),
-            (axes[1, 0], 'Q-std', ('q_std_data', 'q_std_policy'), 'linear'),
-            (axes[1, 1], 'TD loss', ('td_loss',), 'log'))
+  panels = ((axes[0, 1], 'Q less what the data returned',
+             ('overestimation',), 'linear'),
+            (axes[0, 2], 'penalty beyond that at data actions',
+             ('penalty_gap_policy', 'penalty_gap_uniform'), 'linear'),
+            (axes[1, 0], 'Q-std',
+             ('q_std_data', 'q_std_policy', 'q_std_uniform'), 'linear'),
+            (axes[1, 1], "σ's share of the variance of Q",
+             ('sigma_share',), 'linear'),
+            (axes[1, 2], 'TD loss', ('td_loss',), 'log'))
   for axis, label, names, scale in panels:
     for name in names:
       if metrics.get(name):

@@ -1,4 +1,7 @@
-"""The folder of a run: one process at a time, one configuration for ever."""
+"""The folder of a run: one process at a time, one configuration for ever.
+
+But for what `MAY_CHANGE` lists: a run can be given more steps.
+"""
 import datetime
 import difflib
 import fcntl
@@ -12,6 +15,19 @@ import sys
 from typing import IO, Any, Dict, List, Optional
 
 from drvf_tf import user_errors, versions
+
+# What may differ when a run resumes: nothing here changes what is learned up
+# to a step, nor what is recorded of it. Everything else must be the same.
+MAY_CHANGE = (
+    'train_eval.num_steps',  # to a larger number: a finished run is extended
+    'train_eval.keep_checkpoints',
+    'Evaluation.final_episodes',
+    'Evaluation.num_workers',
+    'Guard.',
+)
+# Who reads train_eval.num_steps has a schedule that ends with the run: more
+# steps would make it another run from its first step on.
+_LENGTH_READER = '@steps_of_run'
 
 
 class RunFolder:
@@ -43,14 +59,16 @@ class RunFolder:
     if not self.facts.exists():
       return
     lines = difference(self.config.read_text(encoding='utf-8'), config)
-    if 'method' not in self.read_facts():  # made before runs had this name
-      lines = [line for line in lines
-               if not line.startswith('+train_eval.method = ')]
-    if lines:
+    forbidden = [line for line in lines
+                 if not line[1:].startswith(MAY_CHANGE)]
+    if _LENGTH_READER in config:
+      forbidden += [line for line in lines if line not in forbidden
+                    and line[1:].startswith('train_eval.num_steps')]
+    if forbidden:
       raise user_errors.UserError(
           f'{self.path} was made by another configuration: choose another '
           '--run_dir, or go back to its own; the lines that differ (- of the '
-          'folder, + of this command) are:\n' + '\n'.join(lines))
+          'folder, + of this command) are:\n' + '\n'.join(forbidden))
     if self.read_facts()['dataset_hash'] != dataset_hash:
       raise user_errors.UserError(
           f'{self.path} was made with data of another content: choose another '
@@ -62,7 +80,10 @@ class RunFolder:
     if self.facts.exists():
       known = self.read_facts()
       known['starts'].append(start)
+      for name in ('summary', 'finished'):  # not any more, if it is extended
+        known.pop(name, None)
       write_atomically(self.facts, json.dumps(known, indent=2) + '\n')
+      write_atomically(self.config, config)
       return
     write_atomically(self.config, config)
     write_atomically(self.facts, json.dumps(

@@ -8,6 +8,7 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 from tf_agents.train.utils import train_utils
 
+from drvf_tf import user_errors
 from drvf_tf.analysis import settings
 from drvf_tf.data import sampling
 from drvf_tf.train import (
@@ -32,6 +33,9 @@ from drvf_tf.train import (
   interrupts as interrupts_lib,
 )
 from drvf_tf.train import (
+  monitors as monitors_lib,
+)
+from drvf_tf.train import (
   records as records_lib,
 )
 from drvf_tf.train import (
@@ -46,6 +50,7 @@ class _Parts(NamedTuple):
   step: tf.Variable
   trainer: trainer_lib.Trainer
   guard: guard_lib.Guard
+  monitors: monitors_lib.Monitors
   task: Any
   evaluation: Optional[evaluation_lib.Evaluation]  # the chief's alone
 
@@ -158,8 +163,8 @@ def _build(stack: contextlib.ExitStack, cluster: tf.distribute.Strategy,
       _check_multiples(steps_per_call, interval=evaluator.interval)
     trainer = trainer_lib.Trainer(
         learner, sampler, step, steps_per_call)
-  return _Parts(data, learner, step, trainer, guard_lib.Guard(), task,
-                evaluator)
+  return _Parts(data, learner, step, trainer, guard_lib.Guard(),
+                monitors_lib.Monitors(learner, sampler, data), task, evaluator)
 
 
 def _restore(checkpoints: checkpoints_lib.Checkpoints,
@@ -181,7 +186,13 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
   config = gin.operative_config_str()
   data_hash = parts.dataset.hash()
   home.agree(config, data_hash)
-  if home.summary is not None:
+  reached = max(checkpoints.steps(), default=0)
+  if reached > num_steps:
+    raise user_errors.UserError(
+        f'{home.path} has been trained for {reached:,} steps, more than '
+        f'train_eval.num_steps = {num_steps:,}: ask for at least as many, or '
+        'choose another --run_dir.')
+  if home.summary is not None and reached == num_steps:
     print(f'{home.path} is a finished run.')
     _draw(home, parts, seed)
     print(report.table(parts.task.name, num_steps, home.summary, home.path))
@@ -193,13 +204,13 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
           settings.read(config)), 'seed': seed, 'step': step,
       'dataset': parts.dataset.provenance, 'dataset_hash': data_hash,
       'dataset_size': parts.dataset.size})
-  records = records_lib.Records(home.path, step)
+  records = records_lib.Records(home.path, step, num_steps)
   stack.callback(records.close)
   progress = report.Progress(step, num_steps, parts.task.name)
   stack.callback(progress.close)
   keeper = bookkeeping.Bookkeeper(
-      records, parts.evaluation, checkpoints, progress, log_interval,
-      checkpoint_interval)
+      records, parts.evaluation, checkpoints, progress, parts.monitors,
+      parts.guard, log_interval, checkpoint_interval)
   if state is not None:
     progress.say(f'Going on from step {step:,} of {home.path}.')
     keeper.resume(step, state)
@@ -234,7 +245,7 @@ def _loop(parts: _Parts, cluster: tf.distribute.Strategy,
     while step < num_steps:
       metrics = parts.trainer()
       step += steps_per_call
-      parts.guard.check(metrics, step)
+      parts.guard.check(metrics)
       if keeper is not None:
         keeper.after_call(step, steps_per_call, metrics)
       if any_process(interrupts.received is not None):

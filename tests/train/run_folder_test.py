@@ -33,16 +33,19 @@ def test_another_configuration_is_refused_with_its_lines(tmp_path):
       folder.agree('a.b = 1\na.c = 2\n', 'other')
 
 
-def test_a_folder_from_before_methods_had_names_goes_on(tmp_path):
-  named = "a.b = 1\ntrain_eval.method = 'EDAC'\n"
-  with run_folder.RunFolder(tmp_path / 'old') as folder:
-    folder.describe('a.b = 1\n', dict(_FACTS))
-    folder.agree(named, 'abc')
-  with run_folder.RunFolder(tmp_path / 'new') as folder:
-    folder.describe(named, {**_FACTS, 'method': 'EDAC'})
-    folder.agree(named, 'abc')
-    with pytest.raises(user_errors.UserError, match='PBRL'):
-      folder.agree(named.replace('EDAC', 'PBRL'), 'abc')
+def test_more_steps_may_be_asked_for_unless_a_schedule_ends_with_them(tmp_path):
+  config = 'train_eval.num_steps = 20\nGuard.max_abs_q = 1.0\n'
+  longer = config.replace('20', '40').replace('1.0', '2.0')
+  with run_folder.RunFolder(tmp_path) as folder:
+    folder.describe(config, dict(_FACTS))
+    folder.finish({'final_score': 1.0}, {'steps': 20})
+    folder.agree(longer, 'abc')
+    with pytest.raises(user_errors.UserError, match=r'\+train_eval.num_steps'):
+      folder.agree(longer + 'build_iql.actor_decay_steps = @steps_of_run()\n',
+                   'abc')
+    folder.describe(longer, {**_FACTS, 'step': 20})
+    assert folder.summary is None
+    assert folder.config.read_text() == longer
 
 
 def test_facts_name_versions_and_every_start(tmp_path):

@@ -138,6 +138,20 @@ def test_a_kill_changes_nothing(whole, data, tmp_path):
   assert len(facts['starts']) == 2
 
 
+@pytest.mark.usefixtures('brief')
+def test_a_finished_run_is_extended_exactly(whole, data, tmp_path):
+  _run(tmp_path, data, num_steps=20)
+  final = [json.loads(line) for line in
+           (tmp_path / 'evaluations.jsonl').read_text().splitlines()][-1]
+  assert final['final'] and final['step'] == 20
+  _run(tmp_path, data, num_steps=40)
+  assert tiny_run.contents(tmp_path) == tiny_run.contents(whole)
+  assert (tmp_path / 'config.gin').read_text() == (
+      whole / 'config.gin').read_text()
+  with pytest.raises(user_errors.UserError, match='trained for 40 steps, more'):
+    _run(tmp_path, data, num_steps=30)
+
+
 def test_another_configuration_is_refused(whole, data):
   before = tiny_run.contents(whole)
   with pytest.raises(user_errors.UserError) as error:

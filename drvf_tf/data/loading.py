@@ -8,6 +8,7 @@ import numpy as np
 
 from drvf_tf import user_errors
 from drvf_tf.data import embedded, episodes, files, offline_dataset, validation
+from drvf_tf.data import transforms as transforms_lib
 from drvf_tf.envs import d4rl_tasks
 
 Transform = Callable[
@@ -22,6 +23,7 @@ def load(source: str = gin.REQUIRED,
          task: Optional[str] = None,
          transforms: Sequence[Transform] = (),
          method_transforms: Sequence[Transform] = (),
+         states: Transform = transforms_lib.raw_observations,
          generate: bool = True,
          require_reward: bool = True) -> offline_dataset.OfflineDataset:
   """Loads a dataset for training.
@@ -35,6 +37,7 @@ def load(source: str = gin.REQUIRED,
       gin.
     method_transforms: the method's, applied before those of the task: they see
       the rewards as they were recorded.
+    states: what is made of the observations, between the two.
     generate: make maze2d-umaze's data where there is no file; false downloads
       D4RL's.
     require_reward: refuse a sparse task's data without a single reward.
@@ -43,7 +46,7 @@ def load(source: str = gin.REQUIRED,
     The dataset, validated.
   """
   dataset = read(source, task, generate, require_reward)
-  for transform in (*method_transforms, *transforms):
+  for transform in (*method_transforms, states, *transforms):
     if dataset.held_out is not None:
       raise user_errors.UserError(
           'hold_out_episodes must be the last of load.transforms: what comes '

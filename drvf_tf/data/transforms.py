@@ -16,6 +16,13 @@ def affine_reward(dataset: offline_dataset.OfflineDataset,
 
 
 @gin.configurable
+def raw_observations(dataset: offline_dataset.OfflineDataset
+                     ) -> offline_dataset.OfflineDataset:
+  """The observations as they were recorded."""
+  return dataset
+
+
+@gin.configurable
 def normalize_observations(dataset: offline_dataset.OfflineDataset,
                            epsilon: float = 1e-3,
                            ) -> offline_dataset.OfflineDataset:

@@ -187,3 +187,20 @@ def test_a_point_head_is_one_row_of_the_table():
   info = agent.train(fakes.transition())
   assert np.isfinite(info.loss)
   assert float(info.extra['posterior_std']) == 0.0
+
+
+def test_q_starts_where_the_data_say():
+  agent = fakes.drvf(initial_value=lambda dataset, gamma: dataset * gamma,
+                     gamma=0.5, reward_scale_factor=3.0)
+  observations, actions, *_ = fakes.arrays()
+  pairs = (tf.constant(observations), tf.constant(actions))
+  networks = agent.critic_network, agent.target_critic_network
+  before = [net(pairs, num_samples=2, seed=[1, 2])[0] for net in networks]
+  agent.begin(8.0)  # 8 · 0.5 · 3 = 12
+  for network, old in zip(networks, before):
+    new = network(pairs, num_samples=2, seed=[1, 2])[0]
+    np.testing.assert_allclose(new.samples, old.samples + 12.0, rtol=1e-5)
+    np.testing.assert_allclose(new.mean, old.mean + 12.0, rtol=1e-5)
+    np.testing.assert_allclose(new.variance, old.variance)
+  assert not any(v is network.prior_mean for network in networks
+                 for v in agent.trainable_variables)

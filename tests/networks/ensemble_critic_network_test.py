@@ -56,7 +56,8 @@ def test_stacked_members_equal_separate_networks(head, norm_before_activation):
   stacked = _critic(3, **kwargs)
   for j in range(3):
     alone = _critic(1, **kwargs)
-    for mine, theirs in zip(alone.variables, stacked.variables):
+    for mine, theirs in zip(alone.trainable_variables,
+                            stacked.trainable_variables):
       mine.assign(theirs[j:j + 1])
     q, _ = stacked(_inputs())
     q_alone, _ = alone(_inputs())
@@ -292,7 +293,7 @@ def _parameters(observation_size, action_size, num_members, head):
   critic.create_variables()
   actor = actor_network.tanh_gaussian_actor(observation, action)
   actor.create_variables()
-  count = lambda net: sum(v.shape.num_elements() for v in net.variables)  # noqa: E731
+  count = lambda net: sum(v.shape.num_elements() for v in net.trainable_variables)  # noqa: E731
   return 2 * count(critic) + count(actor)
 
 

@@ -25,7 +25,7 @@ setuptools.setup(
     license='Apache-2.0',
     packages=setuptools.find_packages(include=['drvf_tf', 'drvf_tf.*']),
     package_data={'drvf_tf': ['py.typed', 'envs/*.npz',
-                              'analysis/published/*.csv']},
+                              'report/published_numbers/*.csv']},
     python_requires='>=3.9,<3.12',
     install_requires=[
         'absl-py>=1.4',

@@ -9,7 +9,7 @@ with one line of JSON on standard output:
   check after.npz   runs the steps whose noise is in the setup, writes losses
                     and parameters: {"steps": 3}
 
-The setup (written by `drvf_tf/analysis/peers.py`) has arrays `group/name`:
+The setup (written by `drvf_tf/benchmark/peers.py`) has arrays `group/name`:
 initial weights, a batch, hyper-parameters, and noise for at least one step.
 """
 import json

@@ -1,14 +1,14 @@
 """What things cost: a train step, a served answer, an environment's step.
 
-  python launch/benchmark.py --samples=5 --ood_actions=10 --batch=256
-  python launch/benchmark.py --peers=torch_members,jax_vmap --candidate=drvf
-  python launch/benchmark.py --check --layer_norm=off --layer_norm=on
-  python launch/benchmark.py --methods=pbrl_10,sac_n_10,edac_10,drvf_3,drvf_5
-  python launch/benchmark.py --suite=growth --picture=growth.png
-  python launch/benchmark.py --suite=startup --gin_file=gin/quickstart.gin
-  python launch/benchmark.py --suite=evaluation
-  python launch/benchmark.py --suite=latency
-  python launch/benchmark.py --suite=envs
+  python launch/physics.py --samples=5 --ood_actions=10 --batch=256
+  python launch/physics.py --peers=torch_members,jax_vmap --candidate=drvf
+  python launch/physics.py --check --layer_norm=off --layer_norm=on
+  python launch/physics.py --methods=pbrl_10,sac_n_10,edac_10,drvf_3,drvf_5
+  python launch/physics.py --suite=growth --picture=growth.png
+  python launch/physics.py --suite=startup --gin_file=gin/quickstart.gin
+  python launch/physics.py --suite=evaluation
+  python launch/physics.py --suite=latency
+  python launch/physics.py --suite=envs
 """
 import contextlib
 import os
@@ -18,16 +18,14 @@ import tempfile
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 
-from drvf_tf import user_errors  # noqa: E402, I001  # before TensorFlow
+from drvf_tf import errors  # noqa: E402, I001  # before TensorFlow
 import tensorflow as tf  # noqa: E402
 from absl import flags  # noqa: E402
 
-from drvf_tf.analysis import (  # noqa: E402
-  peer_check,
-  peers,
-  step_cost,
-  timing,
-)
+from drvf_tf.benchmark import peer_check  # noqa: E402
+from drvf_tf.benchmark import peers  # noqa: E402
+from drvf_tf.benchmark import step_cost  # noqa: E402
+from drvf_tf.benchmark import timing  # noqa: E402
 
 _CANDIDATES = {
     'drvf': step_cost.drvf,
@@ -86,19 +84,20 @@ def _sizes(samples: int, layer_norm: bool) -> step_cost.Sizes:
 
 
 def _latency(sizes: step_cost.Sizes) -> None:
-  from drvf_tf.policies import latency
+  from drvf_tf.benchmark import latency
   print(f'{sizes}, {FLAGS.threads} thread(s)')
   print(latency.table(latency.measure(step_cost.agent(sizes))))
 
 
 def _envs(sizes: step_cost.Sizes) -> None:
   del sizes
-  from drvf_tf.envs import benchmark
-  benchmark.run()
+  from drvf_tf.benchmark import physics
+  physics.run()
 
 
 def _growth(sizes: step_cost.Sizes) -> None:
-  from drvf_tf.analysis import figures, growth
+  from drvf_tf import figures
+  from drvf_tf.benchmark import growth
   points = growth.measure(sizes, FLAGS.rounds)
   print(f'{sizes}, {FLAGS.threads} thread(s), {FLAGS.rounds} rounds')
   print(growth.table(points))
@@ -110,7 +109,7 @@ def _growth(sizes: step_cost.Sizes) -> None:
 
 def _startup(sizes: step_cost.Sizes) -> None:
   del sizes
-  from drvf_tf.analysis import start_up
+  from drvf_tf.benchmark import start_up
   for _ in range(FLAGS.rounds):
     found = start_up.measure(FLAGS.gin_file or ['gin/quickstart.gin'],
                              FLAGS.gin_param)
@@ -121,7 +120,7 @@ def _startup(sizes: step_cost.Sizes) -> None:
 
 def _evaluation(sizes: step_cost.Sizes) -> None:
   import drvf_tf.envs  # noqa: F401
-  from drvf_tf.analysis import evaluation_cost
+  from drvf_tf.benchmark import evaluation_cost
   candidate = step_cost.drvf(sizes)
   costs = timing.interleave([candidate], rounds=3)[candidate.name]
   step = sorted(cost.wall for cost in costs)[1]
@@ -174,7 +173,7 @@ _SUITES = {'step': _step, 'growth': _growth, 'startup': _startup,
 def main(argv):
   """Runs the suite."""
   if argv[1:]:
-    raise user_errors.UserError(f'unknown argument {argv[1]!r}.')
+    raise errors.UserError(f'unknown argument {argv[1]!r}.')
   tf.get_logger().setLevel('ERROR')  # many graphs of one function are meant
   tf.config.threading.set_intra_op_parallelism_threads(FLAGS.threads)
   tf.config.threading.set_inter_op_parallelism_threads(FLAGS.threads)
@@ -187,7 +186,7 @@ def main(argv):
     return
   if FLAGS.methods:
     import drvf_tf.envs  # noqa: F401
-    from drvf_tf.analysis import method_cost
+    from drvf_tf.benchmark import method_cost
     print(method_cost.run(FLAGS.methods, FLAGS.rounds, FLAGS.gin_file,
                           FLAGS.gin_param))
     return
@@ -195,4 +194,4 @@ def main(argv):
 
 
 if __name__ == '__main__':
-  user_errors.run(main)
+  errors.run(main)

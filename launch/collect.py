@@ -7,7 +7,7 @@ import pathlib
 
 from absl import app, flags
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 
 _TASK = flags.DEFINE_string('task', None, 'A D4RL task.', required=True)
 _POLICY = flags.DEFINE_string(
@@ -43,7 +43,7 @@ def main(argv) -> None:
   from drvf_tf.data import collecting, files
   output = pathlib.Path(_OUTPUT.value)
   if output.suffix not in ('.hdf5', '.h5'):
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'--output={output} must end in .hdf5, which D4RL readers expect.')
   arrays = _arrays()
   files.write(output, arrays, collecting.describe(
@@ -56,4 +56,4 @@ def main(argv) -> None:
 
 
 if __name__ == '__main__':
-  user_errors.run(main)
+  errors.run(main)

@@ -7,7 +7,7 @@ import pathlib
 
 from absl import app, flags
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 
 _DATASET = flags.DEFINE_string(
     'dataset', None, "A D4RL task's name, the path of an HDF5 or npz file, or "
@@ -36,4 +36,4 @@ def main(argv) -> None:
 
 
 if __name__ == '__main__':
-  user_errors.run(main)
+  errors.run(main)

@@ -12,7 +12,7 @@ from absl import flags, logging
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from drvf_tf import user_errors  # noqa: E402
+from drvf_tf import errors  # noqa: E402
 
 _OUTPUT_DIR = flags.DEFINE_string(
     'output_dir', 'demo', 'Where to write one_dimension.png and .svg.')
@@ -25,10 +25,10 @@ _SEED = flags.DEFINE_integer(
 def main(argv: Sequence[str]) -> None:
   """Trains the ensembles, prints their numbers, draws them."""
   if len(argv) > 1:
-    raise user_errors.UserError(f'{argv[1]!r} is not a flag.')
+    raise errors.UserError(f'{argv[1]!r} is not a flag.')
   if not flags.FLAGS['verbosity'].present:
     logging.set_verbosity(logging.ERROR)
-  from drvf_tf.analysis import one_dimension, one_dimension_figure
+  from drvf_tf.demo import figure, one_dimension
   data = one_dimension.make_data()
   fits = []
   for case in one_dimension.cases():
@@ -40,13 +40,13 @@ def main(argv: Sequence[str]) -> None:
   try:
     for kind in ('png', 'svg'):
       path = folder / f'one_dimension.{kind}'
-      one_dimension_figure.save(shown, data, path)
+      figure.save(shown, data, path)
       print(f'written: {path}')
   except OSError as error:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{folder} cannot be written to ({error.strerror}): name another '
         'folder with --output_dir.') from error
 
 
 if __name__ == '__main__':
-  user_errors.run(main)
+  errors.run(main)

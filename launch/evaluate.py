@@ -15,7 +15,7 @@ from absl import flags, logging
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from drvf_tf import user_errors  # noqa: E402
+from drvf_tf import errors  # noqa: E402
 
 _RUN_DIR = flags.DEFINE_string('run_dir', None, 'Folder of a finished run.')
 _POLICY = flags.DEFINE_string(
@@ -34,12 +34,12 @@ _VIDEO = flags.DEFINE_string(
 def main(argv: Sequence[str]) -> None:
   """Reads the flags and evaluates."""
   if len(argv) > 1:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{argv[1]!r} is not a flag: name a run with --run_dir=...')
   if not flags.FLAGS['verbosity'].present:
     logging.set_verbosity(logging.ERROR)
   if _VIDEO.value and not _VIDEO.value.endswith('.gif'):
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'--video={_VIDEO.value} must end in .gif: it is an animated GIF.')
   folder, task_name, output = _what()
   # d4rl before TensorFlow: it silences what gym prints when it is imported.
@@ -60,7 +60,7 @@ def main(argv: Sequence[str]) -> None:
 def _what() -> Tuple[pathlib.Path, str, Any]:
   """(SavedModel, task, output) from the flags."""
   if bool(_RUN_DIR.value) == bool(_POLICY.value):
-    raise user_errors.UserError(
+    raise errors.UserError(
         'Evaluate what? Name either --run_dir or --policy.')
   output = pathlib.Path(_OUTPUT.value) if _OUTPUT.value else None
   if _POLICY.value:
@@ -69,11 +69,11 @@ def _what() -> Tuple[pathlib.Path, str, Any]:
   run = pathlib.Path(_RUN_DIR.value)
   facts = run / 'run.json'
   if not facts.is_file():
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{run} is not a run folder (it has no run.json): name a folder that '
         'launch/train.py wrote.')
   if not (run / 'policy').is_dir():
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'The run {run} is not finished and has no policy yet: let it finish '
         'with the command that started it.')
   task = _TASK.value or json.loads(facts.read_text())['task']
@@ -85,7 +85,7 @@ def _task_of(policy: pathlib.Path) -> str:
   facts = policy / 'assets' / 'export.json'
   task = json.loads(facts.read_text()).get('task') if facts.is_file() else None
   if task is None:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{policy} does not say its task, since launch/export.py did not write '
         'it: name the task with --task=...')
   return task
@@ -105,11 +105,11 @@ def _write(path: pathlib.Path, result: Dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=2) + '\n', encoding='utf-8')
   except OSError as error:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{path} cannot be written ({error.strerror}): name another file with '
         '--output.') from error
   print(f'JSON             {path}')
 
 
 if __name__ == '__main__':
-  user_errors.run(main)
+  errors.run(main)

@@ -14,7 +14,7 @@ from absl import flags, logging
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from drvf_tf import user_errors  # noqa: E402
+from drvf_tf import errors  # noqa: E402
 
 _RUN = flags.DEFINE_string('run', None, 'The run folder.')
 _CHECKPOINT = flags.DEFINE_string(
@@ -46,16 +46,17 @@ _GIN_PARAM = flags.DEFINE_multi_string(
 def main(argv: Sequence[str]) -> None:
   """Restores, exports, checks, reports."""
   if len(argv) > 1:
-    raise user_errors.UserError(f'{argv[1]!r} is not a flag.')
+    raise errors.UserError(f'{argv[1]!r} is not a flag.')
   if not _RUN.value or not _OUT.value:
-    raise user_errors.UserError(
+    raise errors.UserError(
         'Which run, and where to? Give --run=<run folder> --out=<folder>.')
   if not flags.FLAGS['verbosity'].present:
     logging.set_verbosity(logging.WARNING)
   import drvf_tf.envs  # noqa: F401  before TensorFlow: it silences gym
-  from drvf_tf.policies import exporting, from_run
+  from drvf_tf.policies import exporting
+  from drvf_tf.runs import restoring
   exporting.check_free(pathlib.Path(_OUT.value))
-  run = from_run.restore(_RUN.value, _CHECKPOINT.value, _GIN_PARAM.value)
+  run = restoring.restore(_RUN.value, _CHECKPOINT.value, _GIN_PARAM.value)
   if _FORMAT.value == 'tflite':
     from drvf_tf.policies import lite
     with tempfile.TemporaryDirectory() as scratch:
@@ -97,4 +98,4 @@ def _check(run: Any, written: str) -> None:
 
 
 if __name__ == '__main__':
-  user_errors.run(main)
+  errors.run(main)

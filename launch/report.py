@@ -1,7 +1,7 @@
 """Reports run folders: tables, curves, aggregates, the paper's numbers beside.
 
-python launch/report.py runs --out=report
-python launch/report.py runs/quickstart/seed0 runs/quickstart/seed1
+python launch/page.py runs --out=report
+python launch/page.py runs/quickstart/seed0 runs/quickstart/seed1
 """
 import os
 import pathlib
@@ -13,7 +13,7 @@ from absl import flags, logging
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from drvf_tf import user_errors  # noqa: E402
+from drvf_tf import errors  # noqa: E402
 
 _OUT = flags.DEFINE_string(
     'out', 'report', 'Folder of the report; an older report is replaced.')
@@ -25,19 +25,19 @@ _TARGET_SCORE = flags.DEFINE_float(
 def main(argv: Sequence[str]) -> None:
   """Reads the runs that the arguments name and writes a report."""
   if len(argv) < 2:
-    raise user_errors.UserError(
+    raise errors.UserError(
         'Report what? Name run folders, or a folder to search for them, e.g. '
-        '`python launch/report.py runs`.')
+        '`python launch/page.py runs`.')
   if not flags.FLAGS['verbosity'].present:
     logging.set_verbosity(logging.ERROR)
   import drvf_tf.envs  # noqa: F401  (before TensorFlow: it silences gym)
-  from drvf_tf.analysis import report
+  from drvf_tf.report import page
   out = pathlib.Path(_OUT.value)
-  for path, reason in report.make(argv[1:], out, _TARGET_SCORE.value):
+  for path, reason in page.make(argv[1:], out, _TARGET_SCORE.value):
     print(f'left out: {path}: {reason}')
-  print(f'The report is {out / "index.html"}, with report.md, tables/ and '
+  print(f'The report is {out / "index.html"}, with page.md, tables/ and '
         'figures/ beside it.')
 
 
 if __name__ == '__main__':
-  user_errors.run(main)
+  errors.run(main)

@@ -17,7 +17,7 @@ from absl import flags
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from drvf_tf import user_errors  # noqa: E402
+from drvf_tf import errors  # noqa: E402
 from drvf_tf.sweep import (  # noqa: E402
   cells,
   plan,
@@ -71,7 +71,7 @@ _PASSED_ON = ('D4RL_DATASET_DIR', 'DRVF_TF_MUJOCO_PY', 'TF_CPP_MIN_LOG_LEVEL')
 def main(argv: Sequence[str]) -> None:
   """Reads the flags and sweeps."""
   if len(argv) > 1:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{argv[1]!r} is not a flag: name a sweep file with --sweep=...')
   todo = cells.product(
       plan.read(_SWEEP.value, tasks=_TASK.value, methods=_methods(),
@@ -135,7 +135,7 @@ def _out() -> pathlib.Path:
   if _OUT.value:
     return pathlib.Path(_OUT.value).absolute()
   if not _SWEEP.value:
-    raise user_errors.UserError(
+    raise errors.UserError(
         'Where to? Name a folder with --out=runs/my_sweep.')
   return pathlib.Path('runs').absolute() / pathlib.Path(_SWEEP.value).stem
 
@@ -147,7 +147,7 @@ def _methods() -> Optional[Dict[str, List[str]]]:
   for text in _METHOD.value:
     name, equals, files = text.partition('=')
     if not equals or name in found:
-      raise user_errors.UserError(
+      raise errors.UserError(
           f'--method={text} should be a new name and its gin files, e.g. '
           '--method=edac=gin/baselines/edac.gin, or --method=drvf= for none.')
     found[name] = [file for file in files.split(',') if file]
@@ -160,7 +160,7 @@ def _seeds() -> Optional[List[int]]:
   try:
     return [int(seed) for seed in _SEEDS.value]
   except ValueError as error:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'--seeds={",".join(_SEEDS.value)} should be whole numbers, e.g. '
         '--seeds=0,1,2.') from error
 
@@ -177,4 +177,4 @@ def _environment() -> Dict[str, str]:
 
 
 if __name__ == '__main__':
-  user_errors.run(main)
+  errors.run(main)

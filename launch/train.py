@@ -13,7 +13,7 @@ from absl import flags, logging
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from drvf_tf import user_errors  # noqa: E402
+from drvf_tf import errors  # noqa: E402
 
 _GIN_FILE = flags.DEFINE_multi_string(
     'gin_file', [], 'A gin file; may be repeated, later ones win.')
@@ -31,28 +31,29 @@ _SEED = flags.DEFINE_integer(
 def main(argv: Sequence[str]) -> None:
   """Reads the flags and trains."""
   if len(argv) > 1:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{argv[1]!r} is not a flag: name gin files with --gin_file=...')
   if _LIST.value:
     _print_methods()
     return
   if not _GIN_FILE.value:
-    raise user_errors.UserError(
+    raise errors.UserError(
         'Which task? Name a gin file, e.g. --gin_file=gin/quickstart.gin.')
   if not flags.FLAGS['verbosity'].present:
     logging.set_verbosity(logging.WARNING)
   # TensorFlow is imported after the flags are known to make sense, and d4rl
   # before it: it silences what gym prints when it is imported.
   import drvf_tf.envs  # noqa: F401
-  from drvf_tf.train import configuration, errors, train_eval
+  from drvf_tf.runs import configuration
+  from drvf_tf.train import train_eval
   bindings: List[str] = list(_GIN_PARAM.value)
   if _SEED.value is not None:
     bindings.append(f'train_eval.seed={_SEED.value}')
   configuration.parse(_GIN_FILE.value, bindings)
   try:
     train_eval.train_eval(_RUN_DIR.value or _default_run_dir())
-  except user_errors.UserError as error:
-    raise user_errors.UserError(errors.plain(error)) from error
+  except errors.UserError as error:
+    raise errors.UserError(errors.plain(error)) from error
   except errors.Interrupted as error:
     print(errors.plain(error), file=sys.stderr)
     sys.exit(error.exit_code)
@@ -64,7 +65,7 @@ def main(argv: Sequence[str]) -> None:
 
 def _print_methods() -> None:
   import drvf_tf.envs  # noqa: F401
-  from drvf_tf.analysis import methods
+  from drvf_tf.train import methods
   print(methods.table())
   print('\nAny of them over any task: --gin_file=gin/hopper_medium.gin '
         '--gin_file=gin/baselines/edac.gin; parameters are those of '
@@ -79,4 +80,4 @@ def _default_run_dir() -> str:
 
 
 if __name__ == '__main__':
-  user_errors.run(main)
+  errors.run(main)

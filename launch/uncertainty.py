@@ -14,7 +14,7 @@ from absl import flags, logging
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-from drvf_tf import user_errors  # noqa: E402
+from drvf_tf import errors  # noqa: E402
 
 _RUN = flags.DEFINE_multi_string(
     'run', [], 'A run folder; a second one is drawn beside the first.')
@@ -44,29 +44,29 @@ _OUTPUT_DIR = flags.DEFINE_string(
 def main(argv: Sequence[str]) -> None:
   """Checks the flags, then measures and draws."""
   if len(argv) > 1:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{argv[1]!r} is not a flag: name a run with --run=...')
   if not 1 <= len(_RUN.value) <= 2 or not _OOD.value:
-    raise user_errors.UserError(
+    raise errors.UserError(
         'Which runs, against what? Give --run=<run folder>, once or twice, '
         'and --ood=<data, policy or uniform>.')
   if _LABEL.value and len(_LABEL.value) != len(_RUN.value):
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'There are {len(_RUN.value)} runs and {len(_LABEL.value)} labels: '
         'give --label once for each --run, or not at all.')
   if not flags.FLAGS['verbosity'].present:
     logging.set_verbosity(logging.ERROR)
   import drvf_tf.envs  # noqa: F401  before TensorFlow: it silences gym
-  from drvf_tf.analysis import uncertainty_figure, uncertainty_report
-  uncertainty_figure.check_installed()
-  report = uncertainty_report.make(
+  from drvf_tf.uncertainty import figure, page
+  figure.check_installed()
+  report = page.make(
       _RUN.value, _OOD.value, _CHECKPOINT.value, _LABEL.value, _POINTS.value,
       _ROWS.value, _SEED.value, _say)
-  print(uncertainty_report.table(report.numbers))
+  print(page.table(report.numbers))
   _say('t-SNE and picture ...')
   folder = pathlib.Path(
       _OUTPUT_DIR.value or pathlib.Path(_RUN.value[0]) / 'uncertainty')
-  for path in uncertainty_report.write(report, folder):
+  for path in page.write(report, folder):
     print(f'written: {path}')
 
 
@@ -75,4 +75,4 @@ def _say(line: str) -> None:
 
 
 if __name__ == '__main__':
-  user_errors.run(main)
+  errors.run(main)

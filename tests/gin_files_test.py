@@ -7,10 +7,10 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import time_step as ts
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.agents import build
 from drvf_tf.envs import d4rl_tasks
-from drvf_tf.train import configuration
+from drvf_tf.runs import configuration
 
 _GIN = pathlib.Path(__file__).parents[1] / 'gin'
 _FILES = sorted(str(path.relative_to(_GIN.parent))
@@ -65,12 +65,12 @@ def test_every_file_parses(file):
 
 
 def test_the_papers_letter_alone_says_what_is_missing():
-  with pytest.raises(user_errors.UserError, match='PAPER_\\w+ has no value'):
+  with pytest.raises(errors.UserError, match='PAPER_\\w+ has no value'):
     configuration.parse(['gin/paper.gin'], [])
 
 
 def test_a_part_alone_says_what_is_missing():
-  with pytest.raises(user_errors.UserError, match='TASK has no value'):
+  with pytest.raises(errors.UserError, match='TASK has no value'):
     configuration.parse(['gin/antmaze.gin'], [])
 
 

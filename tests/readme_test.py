@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from drvf_tf.analysis import methods
+from drvf_tf.train import methods
 from tests import fakes
 
 README = pathlib.Path(__file__).parents[1] / 'README.md'

@@ -14,7 +14,7 @@ from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
 from drvf_tf.agents import agent_parts
-from drvf_tf.losses import noise
+from drvf_tf.networks import noise
 
 # What noise is drawn for; each has a stream of its own.
 _TARGET_OR_TEMPERATURE, _ACTOR, _PENALTY, _UNIFORM = range(4)
@@ -80,7 +80,7 @@ class CqlAgent(cql_sac_agent.CqlSacAgent):
       gamma: Discount γ.
       target_update_tau: Polyak step of the target critics.
       target_entropy: Of the policy; −dim(A) by default.
-      seed: Of all random draws in training; see `losses/noise.py`.
+      seed: Of all random draws in training; see `networks/noise.py`.
       train_step_counter: Counts train steps; the agent's own by default.
       name: Name of the agent.
     """

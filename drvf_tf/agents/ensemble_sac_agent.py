@@ -24,16 +24,9 @@ from tf_agents.typing import types
 
 from drvf_tf.agents import agent_parts
 from drvf_tf.data import offline_dataset, returns
-from drvf_tf.losses import (
-  backups,
-  constraints,
-  noise,
-  ood_actions,
-  q_values,
-  statistics,
-  terms,
-)
+from drvf_tf.losses import backups, constraints, ood_actions, terms
 from drvf_tf.losses import regularizers as regularizers_lib
+from drvf_tf.networks import noise, q_values, statistics
 
 
 class ActorPass(NamedTuple):
@@ -106,7 +99,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       target_entropy: Of the policy; −dim(A) by default.
       initial_value: (dataset, γ) to where Q starts; see `begin`.
       gradient_clipping: Norm to clip each gradient to.
-      seed: Of all random draws in training; see `losses/noise.py`.
+      seed: Of all random draws in training; see `networks/noise.py`.
       debug_summaries: As in TF-Agents.
       summarize_grads_and_vars: As in TF-Agents.
       train_step_counter: Counts train steps, and seeds their draws; its own

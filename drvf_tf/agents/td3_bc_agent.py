@@ -10,7 +10,8 @@ from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
 from drvf_tf.agents import agent_parts
-from drvf_tf.losses import baselines, noise
+from drvf_tf.losses import baselines
+from drvf_tf.networks import noise
 
 
 @gin.configurable
@@ -51,7 +52,7 @@ class Td3BcAgent(td3_agent.Td3Agent):
       target_policy_noise: Std of the noise on target actions, in half widths
         of the action bounds.
       target_policy_noise_clip: Where that noise is clipped.
-      seed: Of that noise; see `losses/noise.py`.
+      seed: Of that noise; see `networks/noise.py`.
       train_step_counter: Counts train steps; the agent's own by default.
       name: Name of the agent.
     """

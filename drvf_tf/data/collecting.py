@@ -5,7 +5,7 @@ from typing import Any, Callable, Optional
 import numpy as np
 import tqdm
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.envs import d4rl_tasks
 
 # (observation, is it the first of its episode) -> action
@@ -83,11 +83,11 @@ def saved_policy_actor(directory: str, task_name: str, seed: int,
 
 def _load_policy(module: Any, directory: str) -> Any:
   if not os.path.isfile(os.path.join(directory, 'saved_model.pb')):
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{directory} holds no saved policy (no saved_model.pb): give the '
         'folder of a SavedModel policy, or `waypoints` or `random`.')
   if not os.path.isfile(os.path.join(directory, 'policy_specs.pbtxt')):
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{directory} is a SavedModel but not a TF-Agents policy (no '
         'policy_specs.pbtxt): export it with `launch/export.py` or '
         "TF-Agents' PolicySaver.")
@@ -100,7 +100,7 @@ def _check_specs(policy: Any, space: Any, directory: str,
   found = (tuple(policy.time_step_spec.observation.shape),
            tuple(policy.action_spec.shape))
   if found != expected:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'the policy in {directory} takes observations {found[0]} and gives '
         f'actions {found[1]}, and {task_name} has {expected[0]} and '
         f'{expected[1]}: name the task it was trained for.')

@@ -12,14 +12,14 @@ import h5py
 import numpy as np
 import tqdm
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.data import validation
 
 DIRECTORY_VARIABLE = 'D4RL_DATASET_DIR'
 _CHUNK_BYTES = 1 << 20
 
 
-class DatasetNotFoundError(user_errors.UserError):
+class DatasetNotFoundError(errors.UserError):
   """There is no such file, and it could not be downloaded."""
 
 
@@ -49,7 +49,7 @@ def writable_folder() -> pathlib.Path:
         return folder
     except OSError:
       continue
-  raise user_errors.UserError(
+  raise errors.UserError(
       f'no dataset can be stored: {" and ".join(map(str, folders()))} cannot '
       f'be written to; set {DIRECTORY_VARIABLE} to a folder that can.')
 

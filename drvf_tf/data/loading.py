@@ -6,7 +6,7 @@ from typing import Any, Callable, Optional
 import gin
 import numpy as np
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.data import embedded, episodes, files, offline_dataset, validation
 from drvf_tf.data import transforms as transforms_lib
 from drvf_tf.envs import d4rl_tasks
@@ -48,7 +48,7 @@ def load(source: str = gin.REQUIRED,
   dataset = read(source, task, generate, require_reward)
   for transform in (*method_transforms, states, *transforms):
     if dataset.held_out is not None:
-      raise user_errors.UserError(
+      raise errors.UserError(
           'hold_out_episodes must be the last of load.transforms: what comes '
           'after it would not change the rows that were held out.')
     dataset = transform(dataset)
@@ -122,7 +122,7 @@ def from_arrays(arrays: Mapping[str, np.ndarray], name: str,
   transitions: dict[str, Any] = episodes.to_transitions(
       arrays, facts.pop('max_episode_steps'), drop_unknown_next)
   if not len(transitions['rewards']):
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{provenance} has no row whose next observation is known: give '
         "'next_observations', or longer episodes.")
   return offline_dataset.OfflineDataset(

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 
 
 def read(dataset_id: str) -> tuple[dict[str, np.ndarray], tuple[Any, Any]]:
@@ -12,7 +12,7 @@ def read(dataset_id: str) -> tuple[dict[str, np.ndarray], tuple[Any, Any]]:
   try:
     import minari
   except ImportError as error:
-    raise user_errors.UserError(
+    raise errors.UserError(
         'reading Minari datasets needs the package minari: `pip install '
         '"drvf_tf[minari]"`.') from error
   logging.warning(
@@ -22,7 +22,7 @@ def read(dataset_id: str) -> tuple[dict[str, np.ndarray], tuple[Any, Any]]:
   try:
     dataset = minari.load_dataset(dataset_id, download=True)
   except Exception as error:  # noqa: BLE001  (network, disk, name: all alike)
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'Minari has no dataset {dataset_id!r} on this disk and could not '
         f'download it ({error}): check `minari list remote`.') from error
   parts = [_episode(episode) for episode in dataset.iterate_episodes()]
@@ -34,7 +34,7 @@ def read(dataset_id: str) -> tuple[dict[str, np.ndarray], tuple[Any, Any]]:
 
 def _episode(episode: Any) -> dict[str, np.ndarray]:
   if not isinstance(episode.observations, np.ndarray):
-    raise user_errors.UserError(
+    raise errors.UserError(
         'this Minari dataset has structured observations, and drvf_tf needs '
         'flat ones: flatten them and load the arrays with '
         '`data.from_arrays`.')

@@ -2,7 +2,7 @@
 import gin
 import numpy as np
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.data import offline_dataset
 
 
@@ -50,7 +50,7 @@ def normalize_returns(dataset: offline_dataset.OfflineDataset,
   returns = dataset.episode_returns()
   width = returns.max() - returns.min()
   if not width > 0:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'All episodes of {dataset.name} have the same return, so that '
         'normalize_returns has nothing to divide by: leave it out.')
   return dataset.replace(
@@ -62,7 +62,7 @@ def best_episodes(dataset: offline_dataset.OfflineDataset,
                   fraction: float = 0.1) -> offline_dataset.OfflineDataset:
   """The episodes of highest return, at least one, in their order."""
   if not 0 < fraction <= 1:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'best_episodes.fraction must be above 0 and at most 1, not '
         f'{fraction}: 0.1 keeps the best tenth.')
   count = max(1, int(fraction * dataset.num_episodes))
@@ -81,7 +81,7 @@ def hold_out_episodes(dataset: offline_dataset.OfflineDataset,
   """
   count = round(fraction * dataset.num_episodes)
   if not 1 <= count < dataset.num_episodes:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'hold_out_episodes.fraction={fraction} sets {count} of '
         f'{dataset.num_episodes} episodes aside: choose it such that both '
         'parts have some.')

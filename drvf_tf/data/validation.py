@@ -3,7 +3,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 
 REQUIRED = ('observations', 'actions', 'rewards', 'terminals')
 OPTIONAL = ('timeouts', 'next_observations')
@@ -11,7 +11,7 @@ OPTIONAL = ('timeouts', 'next_observations')
 _BOUND_SLACK = 1e-4
 
 
-class DatasetError(user_errors.UserError):
+class DatasetError(errors.UserError):
   """The data cannot be used for training."""
 
 

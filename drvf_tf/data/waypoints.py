@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import tqdm
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.envs import d4rl_tasks
 
 
@@ -26,7 +26,7 @@ def collect(task_name: str, num_steps: int, seed: int,
     Arrays by D4RL's keys.
   """
   if not task_name.startswith('maze2d-'):
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'the waypoint planner walks mazes, and {task_name!r} is not a maze2d '
         'task: use `random` or a saved policy.')
   maze = d4rl_tasks.make(task_name)

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from unittest import mock
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.envs import mujoco_py_stand_in
 
 MUJOCO_PY_VARIABLE = 'DRVF_TF_MUJOCO_PY'
@@ -47,12 +47,12 @@ def _choose_mujoco_py() -> None:
       importlib.import_module('mujoco_py')
     except Exception as error:  # noqa: BLE001  (it compiles: anything can fail)
       cause = str(error).strip().split('\n')[0]
-      mujoco_py_stand_in.install(broken=user_errors.UserError(
+      mujoco_py_stand_in.install(broken=errors.UserError(
           f'{MUJOCO_PY_VARIABLE}=real asks for the real mujoco_py, which does '
           f'not import here ({cause}): mend it, '
           f'or unset {MUJOCO_PY_VARIABLE} to use the pip package mujoco.'))
   else:
-    mujoco_py_stand_in.install(broken=user_errors.UserError(
+    mujoco_py_stand_in.install(broken=errors.UserError(
         f'{MUJOCO_PY_VARIABLE}={choice!r} is not known: set it to `real`, or '
         'unset it.'))
 

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any, Optional
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.envs import d4rl_import
 
 d4rl_import.import_quietly()
@@ -101,7 +101,7 @@ def spec(name: str) -> Any:
   """
   known = gym.envs.registry.env_specs
   if name not in known or 'dataset_url' not in known[name].kwargs:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{name!r} is not a D4RL task that drvf_tf can run: use one of '
         f'{", ".join(task_names())}.')
   return known[name]

@@ -9,7 +9,7 @@ from tf_agents.environments import py_environment
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.envs import d4rl_tasks, specs, worker
 
 
@@ -22,7 +22,7 @@ class ParallelTasks(py_environment.PyEnvironment):
 
   def __init__(self, name: str, seed: int, num_envs: int):
     if num_envs < 1:
-      raise user_errors.UserError(
+      raise errors.UserError(
           f'num_envs is {num_envs}: evaluation needs 1 or more processes.')
     super().__init__(handle_auto_reset=False)
     space = d4rl_tasks.make(name)
@@ -86,7 +86,7 @@ class ParallelTasks(py_environment.PyEnvironment):
     answers = [_receive(process) for process in self._workers]
     for worked, answer in answers:
       if not worked:
-        raise user_errors.UserError(answer)
+        raise errors.UserError(answer)
     return [answer for _, answer in answers]
 
 

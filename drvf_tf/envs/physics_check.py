@@ -13,7 +13,7 @@ from typing import Any, Callable
 import mujoco
 import numpy as np
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 
 TESTED_VERSION = '3.3.7'
 _REFERENCE = 'physics_reference.npz'
@@ -24,7 +24,7 @@ _TOLERANCE = 1e-8
 _CLIPPED = 10.  # gym clips velocities in observations of hopper and walker2d
 
 
-class PhysicsError(user_errors.UserError):
+class PhysicsError(errors.UserError):
   """The installed MuJoCo does not reproduce D4RL's physics."""
 
 

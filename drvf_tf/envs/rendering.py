@@ -9,7 +9,7 @@ from typing import Any, Optional
 import mujoco
 import numpy as np
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 
 _PROBE = 'import mujoco; mujoco.GLContext(64, 64).make_current()'
 
@@ -29,7 +29,7 @@ class Offscreen:
              camera_id: Optional[int] = None) -> None:
     """Draws the present state; `read_pixels` gives the picture."""
     if width is None or height is None:
-      raise user_errors.UserError(
+      raise errors.UserError(
           "render(mode='human') needs a window, which this simulator does not "
           "open: use render(mode='rgb_array') and show the array it returns.")
     if self._renderer is None or self._size != (width, height):
@@ -75,7 +75,7 @@ def _backend() -> str:
                            capture_output=True)
     if probe.returncode == 0:
       return backend
-  raise user_errors.UserError(
+  raise errors.UserError(
       'rendering needs OpenGL, and neither EGL nor OSMesa works on this '
       'machine: install one of them (Debian and Ubuntu: `apt-get install '
       'libegl1` or `apt-get install libosmesa6`), or set MUJOCO_GL.')

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.envs import d4rl_tasks
 
 FIRST, MID, LAST = 0, 1, 2
@@ -52,7 +52,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
       return
     try:
       answer: tuple[bool, Any] = (True, getattr(episodes, method)(*arguments))
-    except user_errors.UserError as error:
+    except errors.UserError as error:
       answer = (False, str(error))
     pickle.dump(answer, sink, pickle.HIGHEST_PROTOCOL)
     sink.flush()

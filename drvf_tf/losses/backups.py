@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_probability as tfp
 
-from drvf_tf.losses import q_values, statistics
+from drvf_tf.networks import q_values, statistics
 
 
 @gin.configurable

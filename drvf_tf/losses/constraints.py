@@ -5,7 +5,7 @@ import gin
 import tensorflow as tf
 import tensorflow_probability as tfp
 
-from drvf_tf.losses import noise
+from drvf_tf.networks import noise
 
 
 @gin.configurable

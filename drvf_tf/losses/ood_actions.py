@@ -9,7 +9,7 @@ import gin
 import tensorflow as tf
 from tf_agents.typing import types
 
-from drvf_tf.losses import noise
+from drvf_tf.networks import noise
 
 Policy = Callable[[tf.Tensor], Any]  # observations to a distribution
 

@@ -10,7 +10,8 @@ from typing import Any, Callable, NamedTuple, Optional, Tuple
 import gin
 import tensorflow as tf
 
-from drvf_tf.losses import noise, ood_actions, q_values, terms
+from drvf_tf.losses import ood_actions, terms
+from drvf_tf.networks import noise, q_values
 
 
 class Pairs(NamedTuple):

@@ -4,7 +4,7 @@ from typing import Sequence
 import gin
 import tensorflow as tf
 
-from drvf_tf.losses import q_values
+from drvf_tf.networks import q_values
 
 
 def bellman_error(samples: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:

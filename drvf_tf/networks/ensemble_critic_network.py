@@ -6,8 +6,7 @@ import tensorflow as tf
 from tf_agents.networks import network
 from tf_agents.typing import types
 
-from drvf_tf.losses import q_values, statistics
-from drvf_tf.networks import ensemble_layers, heads
+from drvf_tf.networks import ensemble_layers, heads, q_values, statistics
 
 ObservationAndAction = Tuple[tf.Tensor, tf.Tensor]
 

@@ -1,7 +1,7 @@
 """Heads of the critic: from features ψ(s, a) to samples of Q.
 
 ψ comes as a list of M tensors `[B, d]`, one for each member; Q samples are
-`[M, B, n]` (see `losses/q_values.py`). A head has d weights and a bias, which
+`[M, B, n]` (see `networks/q_values.py`). A head has d weights and a bias, which
 is the weight of a constant feature 1.
 """
 import functools

@@ -6,8 +6,12 @@ import gin
 import tensorflow as tf
 from tf_agents.typing import types
 
-from drvf_tf.losses import q_values
-from drvf_tf.networks import ensemble_critic_network, ensemble_layers, heads
+from drvf_tf.networks import (
+  ensemble_critic_network,
+  ensemble_layers,
+  heads,
+  q_values,
+)
 
 
 @gin.configurable

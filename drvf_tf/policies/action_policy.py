@@ -13,7 +13,7 @@ from tf_agents.typing import types
 from tf_agents.utils import common
 
 from drvf_tf.data import offline_dataset
-from drvf_tf.losses import noise
+from drvf_tf.networks import noise
 
 
 class ActionPolicy(tf_policy.TFPolicy):

@@ -11,7 +11,7 @@ import tensorflow as tf
 from tf_agents.policies import greedy_policy
 from tf_agents.trajectories import time_step as ts
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.data import offline_dataset
 from drvf_tf.losses import backups
 from drvf_tf.policies import (
@@ -60,14 +60,14 @@ def check(model: str, agent: Any, dataset: offline_dataset.OfflineDataset,
   kind = 'tflite' if model.endswith('.tflite') else 'saved_model'
   missing = _signatures(expected) - _signatures(found)
   if kind == 'saved_model' and missing:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{model} has no {", ".join(sorted(missing))}: export it again.')
   differences = {
       name: _difference(found[name], expected[name], _scale(name, expected))
       for name in sorted(found) if name in expected}
   worst = max(differences, key=lambda name: differences[name])
   if not differences[worst] <= TOLERANCE[kind]:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{model} differs from the agent by {differences[worst]:.2g} in '
         f'{worst}, more than {TOLERANCE[kind]:g}: export it again, and report '
         'it if it stays so.')
@@ -136,7 +136,7 @@ def _stranger(model: str, inputs: Dict[str, np.ndarray],
              'TF_CPP_MIN_LOG_LEVEL': '2'})
     if done.returncode:
       last = (done.stderr.strip().splitlines() or ['nothing was said'])[-1]
-      raise user_errors.UserError(
+      raise errors.UserError(
           f'{python} cannot load {model} ({last}): it needs TensorFlow, or '
           'for a .tflite file tflite-runtime.')
     with np.load(paths[1]) as answers:

@@ -11,7 +11,7 @@ import tensorflow as tf
 from absl import logging
 from tf_agents.policies import policy_saver
 
-from drvf_tf import user_errors, versions
+from drvf_tf import errors, versions
 from drvf_tf.data import offline_dataset
 from drvf_tf.policies import action_policy, fallbacks, gated_policy, support
 from drvf_tf.policies import uncertainty_policy as uncertainty_lib
@@ -82,7 +82,7 @@ def export_policy(
 def check_free(folder: pathlib.Path) -> None:
   """Refuses a folder that holds something."""
   if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{folder} exists already: delete it, or choose another --out.')
 
 
@@ -155,7 +155,7 @@ def _plain(agent: Any, dataset: Optional[offline_dataset.OfflineDataset],
   reason = (f'{type(agent).__name__} has no ensemble critic, so its policy '
             'has no q_std to measure and no gate')
   if fallback is not None or held_out is not None:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{reason}: export it without a fallback and without held-out rows.')
   return action_policy.of_agent(agent, dataset), {
       'lcb_alpha': None, 'support': None, 'fallback': None,

@@ -5,7 +5,7 @@ import gin
 import numpy as np
 import tensorflow as tf
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.data import offline_dataset
 
 Fallback = Union['Constant', 'BehaviourCloning']
@@ -130,12 +130,12 @@ def parse(text: str, dataset: offline_dataset.OfflineDataset
   except ValueError:
     action = np.zeros(0, np.float32)
   if kind != 'constant' or action.shape != low.shape:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'--fallback={text} names no fallback: use none, bc, or constant: and '
         f'{len(low)} numbers, e.g. --fallback=constant:'
         f'{",".join(["0"] * len(low))}.')
   if not ((low <= action) & (action <= high)).all():
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'--fallback={text} is out of the action bounds: stay between '
         f'{low.tolist()} and {high.tolist()}.')
   return Constant(action.tolist())

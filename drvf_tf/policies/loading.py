@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 from tf_agents.policies import policy_loader, py_tf_eager_policy
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.policies import exporting
 
 
@@ -44,13 +44,13 @@ def read_facts(folder: str) -> Dict[str, Any]:
     facts = json.loads(path.read_text(encoding='utf-8'))
     version = int(facts['format'])
   except (OSError, ValueError, KeyError) as error:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{folder} holds no exported policy ({path.name} cannot be read): '
         'write one with launch/export.py --run=<run folder> --out=<folder>.'
     ) from error
   if version > exporting.FORMAT:
     written_by = facts.get('versions', {}).get('drvf_tf', 'a later version')
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{folder} has format {version}, written by drvf_tf {written_by}; this '
         f'version reads formats up to {exporting.FORMAT}: upgrade drvf_tf, or '
         "call the SavedModel's serving_default, which needs no drvf_tf.")

@@ -4,7 +4,7 @@ from typing import Any, Dict, NamedTuple, Tuple
 import numpy as np
 import tensorflow as tf
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.data import offline_dataset
 from drvf_tf.policies import uncertainty_policy
 
@@ -45,7 +45,7 @@ def measure(policy: uncertainty_policy.UncertaintyPolicy,
     The threshold and the report.
   """
   if not 0 < gate_quantile <= 1:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'gate_quantile must be above 0 and at most 1, not {gate_quantile}: '
         '0.99 closes the gate on about one row of data in a hundred.')
   rng = np.random.default_rng(seed)

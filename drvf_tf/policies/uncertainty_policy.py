@@ -9,9 +9,10 @@ from tf_agents.trajectories import policy_step
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.data import offline_dataset
-from drvf_tf.losses import backups, statistics
+from drvf_tf.losses import backups
+from drvf_tf.networks import statistics
 from drvf_tf.policies import action_policy
 
 STATISTICS = ('q_mean', 'q_std', 'q_std_within', 'q_std_between', 'q_lcb')
@@ -116,7 +117,7 @@ def of_agent(agent: Any,
     UserError: The agent has no critic that knows its uncertainty.
   """
   if not knows_uncertainty(agent):
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{type(agent).__name__} has no ensemble critic, so its policy has no '
         'uncertainty to report: export an agent of the EnsembleSacAgent '
         'family.')

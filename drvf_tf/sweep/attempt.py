@@ -13,7 +13,7 @@ from typing import Dict, NamedTuple, Tuple
 from drvf_tf.sweep import die_with_parent, states
 
 _POLL = 0.2  # seconds
-_REFUSED = 2  # exit code of a user_errors.UserError
+_REFUSED = 2  # exit code of a errors.UserError
 
 
 class Job(NamedTuple):

@@ -6,8 +6,8 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 import gin
 from absl import logging
 
-from drvf_tf import user_errors
-from drvf_tf.train import binding_checks
+from drvf_tf import errors
+from drvf_tf.runs import binding_checks
 
 _ROOT = pathlib.Path(__file__).parents[2]
 
@@ -88,30 +88,30 @@ def known_file(file: str) -> str:
       path = path.resolve()
       own = _ROOT.resolve()
       return str(path.relative_to(own) if own in path.parents else path)
-  raise user_errors.UserError(
+  raise errors.UserError(
       f'There is no file {file}: those of the project are in {_ROOT / "gin"} '
       f'and {_ROOT / "sweeps"}.')
 
 
 def _check(plan: Plan) -> None:
   if not plan.tasks:
-    raise user_errors.UserError(
+    raise errors.UserError(
         'Which tasks? Name gin files with --task=gin/quickstart.gin, or a '
         'sweep file with --sweep=sweeps/maze2d_smoke.gin.')
   for name, files in plan.methods.items():
     if not re.fullmatch(r'[\w.+-]*\w[\w.+-]*', name):
-      raise user_errors.UserError(
+      raise errors.UserError(
           f'{name!r} cannot name a method, since a folder is named after it: '
           'use letters, digits and _ . + - only.')
     if not isinstance(files, (tuple, list)):
-      raise user_errors.UserError(
+      raise errors.UserError(
           f'The method {name} must be a tuple of gin files, e.g. '
           f"('gin/bc_actor.gin',), not {files!r}.")
   names = [*(f'task {pathlib.Path(task).stem}' for task in plan.tasks),
            *(f'seed {seed}' for seed in plan.seeds)]
   for name in names:
     if names.count(name) > 1:
-      raise user_errors.UserError(
+      raise errors.UserError(
           f'The {name} is there twice: a folder is named after it, so name it '
           'once.')
 
@@ -123,7 +123,7 @@ def _parse(file: str) -> None:
     gin.parse_config_file(str(_ROOT / file))
   except (ValueError, KeyError, ImportError, OSError, SyntaxError) as error:
     text = ' '.join(str(error).split())
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'The sweep file {file} cannot be read, since it may hold nothing but '
         'sweep.tasks, sweep.methods, sweep.seeds, sweep.gin_files and '
         f'sweep.bindings: {text}') from error

@@ -7,7 +7,7 @@ import re
 import socket
 from typing import Any, Dict, Hashable, List, Optional, Tuple
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.sweep import attempt
 
 _ROOT = pathlib.Path(__file__).parents[2]
@@ -17,7 +17,7 @@ _OBJECT_STORE = 80 << 20  # bytes; results are a sentence each
 def check_installed() -> None:
   """Raises `UserError` where Ray is not installed."""
   if importlib.util.find_spec('ray') is None:
-    raise user_errors.UserError(
+    raise errors.UserError(
         "A sweep runs on Ray, which is not installed: pip install '.[sweep]' "
         '(--dry_run works without).')
 
@@ -30,7 +30,7 @@ def _check_reachable(address: Optional[str]) -> None:
   try:
     socket.create_connection((place.group(1), int(place.group(2))), 10).close()
   except (OSError, OverflowError) as error:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'Nobody answers at --address={address} ({error}): start a cluster '
         'there with `ray start --head`, or leave --address out.') from error
 
@@ -69,7 +69,7 @@ class RayPool:
                logging_level=logging.ERROR, **({} if address else local))
     except (ConnectionError, ValueError, RuntimeError) as error:
       reason = ' '.join(str(error).split())
-      raise user_errors.UserError(
+      raise errors.UserError(
           f'Ray cannot be used at {address or "this machine"}: {reason}'
           ) from error
     self._check_room(cpus_per_run, gpus_per_run)
@@ -117,6 +117,6 @@ class RayPool:
                             and room.get('GPU', 0) >= gpus):
         return
     self.close()
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'No machine here has the {cpus} CPU(s) and {gpus:g} GPU(s) of one '
         'run: lower --cpus_per_run or --gpus_per_run.')

@@ -6,8 +6,8 @@ import pathlib
 import re
 from typing import Any, Dict, NamedTuple, Optional
 
+from drvf_tf.runs import run_folder
 from drvf_tf.sweep import cells
-from drvf_tf.train import run_folder
 
 _TAIL = 65_536  # bytes; more than any row of evaluations.jsonl
 

@@ -3,7 +3,7 @@ import fcntl
 import pathlib
 from typing import Any
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 
 
 class SweepFolder:
@@ -26,11 +26,11 @@ class SweepFolder:
       fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
       self.stop.unlink(missing_ok=True)
     except BlockingIOError as error:
-      raise user_errors.UserError(
+      raise errors.UserError(
           f'Another sweep is running in {path}: wait for it, stop it, or '
           'choose another --out.') from error
     except OSError as error:
-      raise user_errors.UserError(
+      raise errors.UserError(
           f'The folder {path} cannot be written to ({error.strerror}): choose '
           'another with --out.') from error
 

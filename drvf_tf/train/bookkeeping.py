@@ -2,12 +2,12 @@
 import time
 from typing import Any, Dict, Mapping, Optional
 
-from drvf_tf.train import checkpoints as checkpoints_lib
+from drvf_tf.runs import checkpoints as checkpoints_lib
+from drvf_tf.runs import records as records_lib
 from drvf_tf.train import evaluation as evaluation_lib
 from drvf_tf.train import guard as guard_lib
 from drvf_tf.train import monitors as monitors_lib
-from drvf_tf.train import records as records_lib
-from drvf_tf.train import report
+from drvf_tf.train import progress as progress_lib
 
 
 class Bookkeeper:
@@ -22,7 +22,7 @@ class Bookkeeper:
                records: records_lib.Records,
                evaluation: evaluation_lib.Evaluation,
                checkpoints: checkpoints_lib.Checkpoints,
-               progress: report.Progress,
+               progress: progress_lib.Progress,
                monitors: monitors_lib.Monitors,
                guard: guard_lib.Guard,
                log_interval: int,
@@ -108,14 +108,16 @@ class Bookkeeper:
       row = self._evaluation.final(step)
       self._records.add_evaluation(row)
       self._progress.score(row['score'])
-    return report.summary(self._records.evaluations(), self._records.metrics())
+    return progress_lib.summary(
+        self._records.evaluations(), self._records.metrics())
 
   def _log(self, step: int) -> None:
     row = self._monitors(step, self._window.means())
     self._records.add_metrics(step, row)
     self._window.clear()
     self._progress.show(row)
-    self._guard.review(row, self._monitors.yardstick, step, self._progress.say)
+    self._guard.review(
+        row, self._monitors.yardstick, step, self._progress.say)
     now = time.monotonic()
     self._records.speed(step, self._log_interval / (now - self._last_log))
     self._last_log = now

@@ -4,7 +4,7 @@ from typing import Any, Dict
 
 import tensorflow as tf
 
-from drvf_tf.analysis import methods
+from drvf_tf.train import methods
 
 
 class Meter:

@@ -1,24 +1,13 @@
 """Evaluation of the greedy policy while training goes on."""
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, Optional
 
 import gin
 import numpy as np
 
-from drvf_tf.train import numpy_actor, rollouts
+from drvf_tf.policies import numpy_actor, policy_snapshot
+from drvf_tf.train import rollouts
 
 Row = Dict[str, Any]
-
-
-class Policy(NamedTuple):
-  """The policy to evaluate.
-
-  Attributes:
-    snapshot: Gives a copy that worker processes can run by themselves, or
-      None where the policy has no such form.
-    act: The same policy on batches, in this process.
-  """
-  snapshot: Callable[[], Optional[numpy_actor.NumpyActor]]
-  act: Callable[[np.ndarray], np.ndarray]
 
 
 @gin.configurable
@@ -27,7 +16,7 @@ class Evaluation:
 
   def __init__(self,
                task: Any,
-               policy: Policy,
+               policy: policy_snapshot.Policy,
                seed: int,
                interval: int = 1_000,
                num_episodes: int = 1,

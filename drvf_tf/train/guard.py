@@ -4,7 +4,8 @@ from typing import Callable, Mapping, Optional, Set
 
 import gin
 
-from drvf_tf.train import errors, monitors
+from drvf_tf import errors
+from drvf_tf.train import monitors
 
 Row = Mapping[str, float]
 Yardstick = Optional[monitors.Yardstick]
@@ -86,12 +87,14 @@ class Guard:
     members, draws = yardstick.members, yardstick.draws
     return (f'the {draws} draws of a member coincide (σ has {100 * share:.2g} '
             f'% of the variance of Q): the minimum of {members * draws} '
-            f'samples is one of {members}; LayerNorm, kl_scale = @kl_mean or the backup @lcb help.')
+            f'samples is one of {members}; LayerNorm, kl_scale = @kl_mean or '
+            'the backup @lcb help.')
 
   def _out_of_range(self, row: Row, yardstick: Yardstick
                     ) -> Optional[str]:
     q = row.get('q_data')
-    if yardstick is None or q is None or yardstick.lowest <= q <= yardstick.highest:
+    if (yardstick is None or q is None
+        or yardstick.lowest <= q <= yardstick.highest):
       return None
     side, bound = (('above', yardstick.highest) if q > yardstick.highest
                    else ('below', yardstick.lowest))
@@ -106,5 +109,5 @@ class Guard:
     if yardstick is None or penalty <= yardstick.reward:
       return None
     return (f'the target subtracts {penalty:.3g} a step where rewards are of '
-            f'size {yardstick.reward:.3g}: what the policy earns does not count '
-            'any more; a smaller α, eta_ood or larger rewards help.')
+            f'size {yardstick.reward:.3g}: what the policy earns does not '
+            'count any more; a smaller α, eta_ood or larger rewards help.')

@@ -14,7 +14,7 @@ import signal
 import sys
 from typing import Any, BinaryIO
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
@@ -34,7 +34,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     try:
       send(('episodes',
             [task.episode(act or ask_parent, seed) for seed in seeds]))
-    except user_errors.UserError as error:
+    except errors.UserError as error:
       send(('error', str(error)))
 
 

@@ -12,8 +12,9 @@ from typing import Any, Callable, List, Optional, Sequence
 
 import numpy as np
 
-from drvf_tf import user_errors
-from drvf_tf.train import numpy_actor, tasks
+from drvf_tf import errors
+from drvf_tf.policies import numpy_actor
+from drvf_tf.train import tasks
 
 
 class Rollouts:
@@ -138,7 +139,7 @@ def _receive(worker: subprocess.Popen) -> Any:
   except EOFError as error:
     raise _died() from error
   if kind == 'error':
-    raise user_errors.UserError(content)
+    raise errors.UserError(content)
   return kind, content
 
 

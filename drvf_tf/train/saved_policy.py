@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 from tf_agents.trajectories import time_step as ts
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.train import evaluation, rollouts
 
 _BOOTSTRAP_SAMPLES = 10_000
@@ -22,12 +22,12 @@ def load(folder: pathlib.Path) -> Callable[[np.ndarray], np.ndarray]:
     A function on NumPy arrays.
   """
   if not (folder / 'saved_model.pb').is_file():
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{folder} is not a SavedModel (it has no saved_model.pb): name the '
         "folder `policy` of a finished run, or an export's.")
   model = tf.saved_model.load(str(folder))
   if not hasattr(model, 'action'):
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'The SavedModel {folder} has no function `action`: it is not a '
         'policy of TF-Agents.')
 

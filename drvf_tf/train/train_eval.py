@@ -8,21 +8,13 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 from tf_agents.train.utils import train_utils
 
-from drvf_tf import user_errors
-from drvf_tf.analysis import settings
+from drvf_tf import errors
 from drvf_tf.data import sampling
-from drvf_tf.train import (
-  bookkeeping,
-  cost,
-  errors,
-  policy_snapshot,
-  report,
-  run_folder,
-  runtime,
-)
-from drvf_tf.train import (
-  checkpoints as checkpoints_lib,
-)
+from drvf_tf.policies import policy_snapshot
+from drvf_tf.runs import checkpoints as checkpoints_lib
+from drvf_tf.runs import records as records_lib
+from drvf_tf.runs import run_folder, runtime, settings
+from drvf_tf.train import bookkeeping, cost, progress
 from drvf_tf.train import (
   evaluation as evaluation_lib,
 )
@@ -34,9 +26,6 @@ from drvf_tf.train import (
 )
 from drvf_tf.train import (
   monitors as monitors_lib,
-)
-from drvf_tf.train import (
-  records as records_lib,
 )
 from drvf_tf.train import (
   trainer as trainer_lib,
@@ -188,14 +177,14 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
   home.agree(config, data_hash)
   reached = max(checkpoints.steps(), default=0)
   if reached > num_steps:
-    raise user_errors.UserError(
+    raise errors.UserError(
         f'{home.path} has been trained for {reached:,} steps, more than '
         f'train_eval.num_steps = {num_steps:,}: ask for at least as many, or '
         'choose another --run_dir.')
   if home.summary is not None and reached == num_steps:
     print(f'{home.path} is a finished run.')
     _draw(home, parts, seed)
-    print(report.table(parts.task.name, num_steps, home.summary, home.path))
+    print(progress.table(parts.task.name, num_steps, home.summary, home.path))
     return home.summary
   state = _restore(checkpoints, parts)
   step = int(parts.step.numpy())
@@ -206,30 +195,30 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
       'dataset_size': parts.dataset.size})
   records = records_lib.Records(home.path, step, num_steps)
   stack.callback(records.close)
-  progress = report.Progress(step, num_steps, parts.task.name)
-  stack.callback(progress.close)
+  shown = progress.Progress(step, num_steps, parts.task.name)
+  stack.callback(shown.close)
   keeper = bookkeeping.Bookkeeper(
-      records, parts.evaluation, checkpoints, progress, parts.monitors,
+      records, parts.evaluation, checkpoints, shown, parts.monitors,
       parts.guard, log_interval, checkpoint_interval)
   if state is not None:
-    progress.say(f'Going on from step {step:,} of {home.path}.')
+    shown.say(f'Going on from step {step:,} of {home.path}.')
     keeper.resume(step, state)
   meter = cost.Meter()
   _loop(parts, cluster, keeper, num_steps, steps_per_call)
   spent = meter.facts(parts.agent, num_steps - step)
   summary = keeper.finish(num_steps)
-  progress.close()
+  shown.close()
   _draw(home, parts, seed)
   policy_snapshot.save(parts.agent, parts.dataset, home.policy, config,
                        {'task': parts.task.name, 'seed': seed})
   home.finish(summary, spent)
-  print(report.table(parts.task.name, num_steps, summary, home.path))
+  print(progress.table(parts.task.name, num_steps, summary, home.path))
   return summary
 
 
 def _draw(home: run_folder.RunFolder, parts: _Parts, seed: int) -> None:
   """Draws the curves from the run's records."""
-  report.draw_curves(
+  progress.draw_curves(
       records_lib.read_evaluations(home.path / 'evaluations.jsonl'),
       records_lib.read_metrics(home.path / 'metrics.csv'),
       f'{parts.task.name}, seed {seed}', home.path / 'curve.png')

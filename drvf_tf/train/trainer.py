@@ -4,7 +4,7 @@ from typing import Any, Callable, Dict
 import gin
 import tensorflow as tf
 
-from drvf_tf.train import errors
+from drvf_tf import errors
 
 
 @gin.configurable

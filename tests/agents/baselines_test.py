@@ -7,7 +7,7 @@ from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import trajectory
 
 from drvf_tf.agents import build_baselines, periodic_adam
-from drvf_tf.losses import noise
+from drvf_tf.networks import noise
 from tests import fakes
 
 _BUILDERS = {

@@ -5,7 +5,7 @@ import gin
 import pytest
 
 from drvf_tf.agents import build_baselines
-from drvf_tf.train import configuration
+from drvf_tf.runs import configuration
 from tests import fakes
 
 _GIN = pathlib.Path(__file__).parents[2] / 'gin'

@@ -16,7 +16,7 @@ from tf_agents.trajectories import time_step as ts
 from tf_agents.trajectories import trajectory
 
 from drvf_tf.policies import exporting, uncertainty_policy
-from drvf_tf.train import configuration
+from drvf_tf.runs import configuration
 from tests import fakes
 
 _GIN = pathlib.Path(__file__).parents[2] / 'gin'

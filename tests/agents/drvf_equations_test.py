@@ -13,8 +13,13 @@ from tf_agents.trajectories import policy_step, trajectory
 from tf_agents.trajectories import time_step as ts
 
 from drvf_tf.agents import drvf_agent
-from drvf_tf.losses import backups, noise, terms
-from drvf_tf.networks import actor_network, ensemble_critic_network, heads
+from drvf_tf.losses import backups, terms
+from drvf_tf.networks import (
+  actor_network,
+  ensemble_critic_network,
+  heads,
+  noise,
+)
 
 LOG_PI = -0.5 * np.log(2 * np.pi) - np.log(0.75)
 OBSERVATION = tensor_spec.TensorSpec([1], tf.float32)

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from drvf_tf import user_errors
-from drvf_tf.analysis import peer_check, peers, step_cost, timing
-from drvf_tf.losses import noise
-from drvf_tf.networks import heads
+from drvf_tf import errors
+from drvf_tf.benchmark import peer_check, peers, step_cost, timing
+from drvf_tf.networks import heads, noise
 
 _BENCHMARK = pathlib.Path(__file__).parents[2] / 'launch' / 'benchmark.py'
 _SIZES = step_cost.Sizes(
@@ -58,7 +57,7 @@ def test_a_peer_hands_back_arrays(setup, fake_python, tmp_path):
 
 def test_a_peer_that_dies_is_one_sentence(setup, fake_python):
   with peers.Peer('jax_members', setup, fake_python) as peer:
-    with pytest.raises(user_errors.UserError, match='exit code 3.*make peers'):
+    with pytest.raises(errors.UserError, match='exit code 3.*make peers'):
       peer.run(1)
 
 

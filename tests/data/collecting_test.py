@@ -8,7 +8,7 @@ from tf_agents.policies import policy_saver, tf_policy
 from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import policy_step
 
-from drvf_tf import data, envs, user_errors
+from drvf_tf import data, envs, errors
 from drvf_tf.data import collecting, files, waypoints
 from drvf_tf.envs import d4rl_tasks
 
@@ -67,7 +67,7 @@ def test_waypoints_leave_the_global_generator():
 
 
 def test_waypoints_need_a_maze():
-  with pytest.raises(user_errors.UserError, match='is not a maze2d task'):
+  with pytest.raises(errors.UserError, match='is not a maze2d task'):
     waypoints.collect('hopper-medium-v2', 10, seed=0)
 
 
@@ -99,14 +99,14 @@ def test_saved_policy_with_noise(policy_folder):
 
 
 def test_a_policy_of_another_task_is_named(policy_folder):
-  with pytest.raises(user_errors.UserError,
+  with pytest.raises(errors.UserError,
                      match=r'takes observations \(11,\).*name the task'):
     collecting.saved_policy_actor(policy_folder, 'walker2d-medium-v2', 0, 0.)
 
 
 def test_a_folder_without_a_policy_is_named(tmp_path):
-  with pytest.raises(user_errors.UserError, match='holds no saved policy'):
+  with pytest.raises(errors.UserError, match='holds no saved policy'):
     collecting.saved_policy_actor(str(tmp_path), 'hopper-medium-v2', 0, 0.)
   (tmp_path / 'saved_model.pb').touch()
-  with pytest.raises(user_errors.UserError, match='not a TF-Agents policy'):
+  with pytest.raises(errors.UserError, match='not a TF-Agents policy'):
     collecting.saved_policy_actor(str(tmp_path), 'hopper-medium-v2', 0, 0.)

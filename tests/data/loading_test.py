@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from drvf_tf import data, user_errors
+from drvf_tf import data, errors
 from drvf_tf.data import embedded, files, loading, validation
 from drvf_tf.envs import d4rl_tasks
 
@@ -154,7 +154,7 @@ def test_no_such_file(tmp_path):
 def test_no_network_names_file_folder_and_alternative(monkeypatch, folder):
   monkeypatch.setattr(d4rl_tasks, 'dataset_url',
                       lambda name: 'http://127.0.0.1:9/hopper_medium-v2.hdf5')
-  with pytest.raises(user_errors.UserError) as error:
+  with pytest.raises(errors.UserError) as error:
     data.load('hopper-medium-v2')
   message = str(error.value)
   for part in ('hopper_medium-v2.hdf5', str(folder), embedded.TASK,

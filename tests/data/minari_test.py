@@ -5,12 +5,12 @@ import types
 import numpy as np
 import pytest
 
-from drvf_tf import data, user_errors
+from drvf_tf import data, errors
 
 
 def test_without_minari_a_sentence(monkeypatch):
   monkeypatch.setitem(sys.modules, 'minari', None)
-  with pytest.raises(user_errors.UserError, match=r'drvf_tf\[minari\]'):
+  with pytest.raises(errors.UserError, match=r'drvf_tf\[minari\]'):
     data.load('minari:mujoco/hopper/medium-v0')
 
 
@@ -44,7 +44,7 @@ def test_structured_observations_are_named(monkeypatch):
   episode = _episode(3, True)
   episode.observations = {'observation': episode.observations}
   _fake(monkeypatch, [episode])
-  with pytest.raises(user_errors.UserError, match='structured observations'):
+  with pytest.raises(errors.UserError, match='structured observations'):
     data.load('minari:a/b-v0')
 
 

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from drvf_tf import data, user_errors
+from drvf_tf import data, errors
 from drvf_tf.data import transforms
 
 
@@ -32,7 +32,7 @@ def test_returns_are_normalised_to_their_range(arrays):
   returns = dataset.episode_returns()
   np.testing.assert_allclose(returns.max() - returns.min(), 10., rtol=1e-5)
   assert np.argmax(returns) == np.argmax(raw.episode_returns())
-  with pytest.raises(user_errors.UserError, match='the same return'):
+  with pytest.raises(errors.UserError, match='the same return'):
     transforms.normalize_returns(raw.replace(rewards=np.zeros_like(
         raw.rewards)))
 
@@ -53,7 +53,7 @@ def test_best_episodes_are_whole_and_in_order():
     np.testing.assert_array_equal(dataset.rewards, rewards[list(rows)])
     assert dataset.num_episodes == len(rows) / 2
   for fraction in (0.0, 1.1):
-    with pytest.raises(user_errors.UserError, match='best_episodes.fraction'):
+    with pytest.raises(errors.UserError, match='best_episodes.fraction'):
       transforms.best_episodes(whole, fraction)
 
 
@@ -82,13 +82,13 @@ def test_held_out_episodes_are_whole_and_not_trained_on(arrays):
   assert held_out.episode_ends[-1] and dataset.episode_ends[-1]
   again = transforms.hold_out_episodes(whole, fraction=0.34)
   assert again.hash() == dataset.hash()
-  with pytest.raises(user_errors.UserError, match='0 of 3 episodes'):
+  with pytest.raises(errors.UserError, match='0 of 3 episodes'):
     transforms.hold_out_episodes(whole, fraction=0.02)
 
 
 def test_holding_out_comes_last(arrays, tmp_path):
   np.savez(tmp_path / 'mine.npz', **arrays)
-  with pytest.raises(user_errors.UserError, match='must be the last'):
+  with pytest.raises(errors.UserError, match='must be the last'):
     data.load(str(tmp_path / 'mine.npz'), transforms=(
         lambda d: transforms.hold_out_episodes(d, fraction=0.34),
         transforms.affine_reward))

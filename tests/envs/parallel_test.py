@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from drvf_tf import envs, user_errors
+from drvf_tf import envs, errors
 from drvf_tf.envs import d4rl_tasks, parallel
 
 
@@ -42,7 +42,7 @@ def test_seeds_of_copies_do_not_meet():
 
 
 def test_errors_reach_the_user():
-  with pytest.raises(user_errors.UserError, match='num_envs is 0'):
+  with pytest.raises(errors.UserError, match='num_envs is 0'):
     envs.load_parallel('hopper-medium-v2', seed=0, num_envs=0)
-  with pytest.raises(user_errors.UserError, match='is not a D4RL task'):
+  with pytest.raises(errors.UserError, match='is not a D4RL task'):
     envs.load_parallel('hopper', seed=0, num_envs=1)

@@ -5,7 +5,7 @@ import types
 import numpy as np
 import pytest
 
-from drvf_tf import envs, user_errors
+from drvf_tf import envs, errors
 from drvf_tf.envs import rendering
 
 
@@ -14,7 +14,7 @@ def test_a_picture_or_a_sentence():
   env.reset()
   try:
     picture = env.render()
-  except user_errors.UserError as error:
+  except errors.UserError as error:
     pytest.skip(str(error))
   assert picture.shape == (500, 500, 3)
   assert picture.dtype == np.uint8
@@ -27,7 +27,7 @@ def test_without_opengl_a_sentence_names_the_package(monkeypatch):
                       lambda *a, **k: types.SimpleNamespace(returncode=1))
   rendering._backend.cache_clear()
   try:
-    with pytest.raises(user_errors.UserError,
+    with pytest.raises(errors.UserError,
                        match='neither EGL nor OSMesa works.*libosmesa6'):
       rendering._backend()
   finally:
@@ -37,5 +37,5 @@ def test_without_opengl_a_sentence_names_the_package(monkeypatch):
 def test_no_window():
   env = envs.load('hopper-medium-v2', seed=0)
   env.reset()
-  with pytest.raises(user_errors.UserError, match='needs a window'):
+  with pytest.raises(errors.UserError, match='needs a window'):
     env.render(mode='human')

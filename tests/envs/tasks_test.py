@@ -9,7 +9,7 @@ import gym
 import numpy as np
 import pytest
 
-from drvf_tf import envs, user_errors
+from drvf_tf import envs, errors
 from drvf_tf.envs import d4rl_tasks
 
 _TRAJECTORY = """
@@ -127,9 +127,9 @@ def test_normalized_score_by_hand():
 
 
 def test_unknown_task_is_named():
-  with pytest.raises(user_errors.UserError, match="'hoper-medium-v2' is not"):
+  with pytest.raises(errors.UserError, match="'hoper-medium-v2' is not"):
     envs.load('hoper-medium-v2', seed=0)
-  with pytest.raises(user_errors.UserError, match="'CartPole-v1' is not"):
+  with pytest.raises(errors.UserError, match="'CartPole-v1' is not"):
     envs.normalized_score('CartPole-v1', 1.)
 
 

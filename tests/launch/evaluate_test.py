@@ -12,7 +12,9 @@ from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import time_step as ts
 
 from drvf_tf.agents import build
-from drvf_tf.train import configuration, policy_snapshot, saved_policy
+from drvf_tf.policies import policy_snapshot
+from drvf_tf.runs import configuration
+from drvf_tf.train import saved_policy
 from tests.train import tiny_run
 
 _EVALUATE = str(tiny_run.ROOT / 'launch' / 'evaluate.py')
@@ -78,11 +80,11 @@ def test_an_unfinished_run_says_so(tmp_path):
 
 
 def test_what_is_no_policy_is_refused(tmp_path):
-  from drvf_tf import user_errors
-  with pytest.raises(user_errors.UserError, match='no saved_model.pb'):
+  from drvf_tf import errors
+  with pytest.raises(errors.UserError, match='no saved_model.pb'):
     saved_policy.load(pathlib.Path(tmp_path))
   module = tf.Module()
   module.f = tf.function(lambda x: x, input_signature=[tf.TensorSpec([])])
   tf.saved_model.save(module, str(tmp_path / 'other'))
-  with pytest.raises(user_errors.UserError, match='no function `action`'):
+  with pytest.raises(errors.UserError, match='no function `action`'):
     saved_policy.load(tmp_path / 'other')

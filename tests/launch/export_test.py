@@ -13,9 +13,9 @@ import tensorflow as tf
 from tf_agents.drivers import py_driver
 from tf_agents.policies import py_tf_eager_policy
 
-from drvf_tf import envs, user_errors
-from drvf_tf.policies import checking, from_run
-from drvf_tf.train import checkpoints, configuration, run_folder
+from drvf_tf import envs, errors
+from drvf_tf.policies import checking
+from drvf_tf.runs import checkpoints, configuration, restoring, run_folder
 from tests.train import tiny_run
 
 _ROOT = pathlib.Path(__file__).parents[2]
@@ -30,7 +30,7 @@ def _run(tmp_path_factory):
       tiny_run.make_data(folder),
       extra=['loading.load.transforms=(@hold_out_episodes,)',
              'hold_out_episodes.fraction=0.5']))
-  agent, dataset, step = from_run._build(gin.get_bindings('train_eval'))
+  agent, dataset, step = restoring._build(gin.get_bindings('train_eval'))
   saved = checkpoints.Checkpoints(
       folder / 'checkpoints', 2, agent=agent, step=step)
   for number in (20, 40):
@@ -85,14 +85,14 @@ def test_drives_a_d4rl_task_in_a_py_driver(exported):
 
 
 def test_checkpoints_by_name(run):
-  steps = {name: from_run.restore(str(run), name).step
+  steps = {name: restoring.restore(str(run), name).step
            for name in ('last', 'best', '20')}
   assert steps == {'last': 40, 'best': 20, '20': 20}
 
 
 def test_restored_weights_are_the_checkpoints(run):
   first, last = (
-      from_run.restore(str(run), name).agent.actor_network.variables[-1]
+      restoring.restore(str(run), name).agent.actor_network.variables[-1]
       for name in ('20', '40'))
   np.testing.assert_allclose(last - first, [0.1] * 4, rtol=1e-5)
 
@@ -102,22 +102,22 @@ def test_restored_weights_are_the_checkpoints(run):
     ('newest', "no checkpoint 'newest'"),
 ])
 def test_a_checkpoint_that_is_not_there_is_named(run, checkpoint, message):
-  with pytest.raises(user_errors.UserError, match=message):
-    from_run.restore(str(run), checkpoint)
+  with pytest.raises(errors.UserError, match=message):
+    restoring.restore(str(run), checkpoint)
 
 
 def test_a_folder_that_is_no_run_is_named(tmp_path):
-  with pytest.raises(user_errors.UserError, match='is no run folder'):
-    from_run.restore(str(tmp_path))
+  with pytest.raises(errors.UserError, match='is no run folder'):
+    restoring.restore(str(tmp_path))
   (tmp_path / 'config.gin').touch()
-  with pytest.raises(user_errors.UserError, match='has no checkpoint yet'):
-    from_run.restore(str(tmp_path))
+  with pytest.raises(errors.UserError, match='has no checkpoint yet'):
+    restoring.restore(str(tmp_path))
 
 
 def test_other_data_are_refused(run, tmp_path):
   data = tiny_run.make_data(tmp_path, rows=500)
-  with pytest.raises(user_errors.UserError, match='data of another content'):
-    from_run.restore(str(run), bindings=[f"loading.load.source='{data}'"])
+  with pytest.raises(errors.UserError, match='data of another content'):
+    restoring.restore(str(run), bindings=[f"loading.load.source='{data}'"])
 
 
 @pytest.mark.parametrize('flags, message', [

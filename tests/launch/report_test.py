@@ -3,7 +3,7 @@ import os
 import subprocess
 import sys
 
-from tests.analysis import made_up_runs
+from tests.report import made_up_runs
 from tests.train import tiny_run
 
 _REPORT = str(tiny_run.ROOT / 'launch' / 'report.py')

@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from drvf_tf.losses import backups, q_values
+from drvf_tf.losses import backups
+from drvf_tf.networks import q_values
 
 # Two members, two rows, three draws: every reduction gives another number.
 Q = q_values.QValues(

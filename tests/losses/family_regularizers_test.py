@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from drvf_tf.losses import family_regularizers, noise, q_values
+from drvf_tf.losses import edac, msg, pbrl
 from drvf_tf.losses import regularizers as base
-from drvf_tf.networks import actor_network
+from drvf_tf.networks import actor_network, noise, q_values
 from tests import fakes
 
 
@@ -35,7 +35,7 @@ def _context(critic=None, size=4, step=0):
 
 def test_diversity_of_two_linear_critics():
   context = _context(_LinearCritic([[3., 4.], [1., 0.]]))
-  loss, value = family_regularizers.GradientDiversity(0.5).loss(context, None)
+  loss, value = edac.GradientDiversity(0.5).loss(context, None)
   np.testing.assert_allclose(value, [1.2] * 4, rtol=1e-6)
   np.testing.assert_allclose(loss, [0.6] * 4, rtol=1e-6)
 
@@ -45,14 +45,14 @@ def test_diversity_compares_as_many_members_as_actions_have_dimensions():
   # members the similarity is 2 or 0, never the mean over three.
   critic = _LinearCritic([[1., 0.], [1., 0.], [0., 1.]])
   context = _context(critic)
-  regularizer = family_regularizers.GradientDiversity()
+  regularizer = edac.GradientDiversity()
   values = {round(float(regularizer.loss(context, None)[1][0]), 5)
             for _ in range(20)}
   assert values == {0.0, 2.0}
 
 
 def test_pbrl_asks_at_both_states_and_weighs_them_apart():
-  regularizer = family_regularizers.OodPessimism(num_actions=3, floor=-100.)
+  regularizer = pbrl.OodPessimism(num_actions=3, floor=-100.)
   context = _context(step=0)
   pairs = regularizer.pairs(context)
   np.testing.assert_array_equal(
@@ -69,14 +69,14 @@ def test_pbrl_asks_at_both_states_and_weighs_them_apart():
 
 
 def test_pbrl_uses_as_many_states_as_it_is_told():
-  pairs = family_regularizers.OodPessimism(
+  pairs = pbrl.OodPessimism(
       num_actions=3, batch_size=2).pairs(_context())
   assert pairs.actions.shape == [12, 2]
 
 
 def test_msg_pairs_and_their_densities():
   context = _context()
-  regularizer = family_regularizers.ConservativeQ(weight=2.0, num_actions=3)
+  regularizer = msg.ConservativeQ(weight=2.0, num_actions=3)
   pairs = regularizer.pairs(context)
   assert pairs.actions.shape == [24, 2] and pairs.log_pi.shape == [6, 4]
   # Uniform on [−1, 1]²: density 1/4.
@@ -93,9 +93,9 @@ def test_msg_pairs_and_their_densities():
 
 
 @pytest.mark.parametrize('make, match', [
-    (lambda: family_regularizers.GradientDiversity(-1.0), 'eta'),
-    (lambda: family_regularizers.OodPessimism(num_actions=0), 'num_actions'),
-    (lambda: family_regularizers.ConservativeQ(weight=-1.0), 'weight')])
+    (lambda: edac.GradientDiversity(-1.0), 'eta'),
+    (lambda: pbrl.OodPessimism(num_actions=0), 'num_actions'),
+    (lambda: msg.ConservativeQ(weight=-1.0), 'weight')])
 def test_bad_values_are_named(make, match):
   with pytest.raises(ValueError, match=match):
     make()

@@ -2,8 +2,8 @@
 import numpy as np
 import tensorflow as tf
 
-from drvf_tf.losses import noise, ood_actions
-from drvf_tf.networks import actor_network
+from drvf_tf.losses import ood_actions
+from drvf_tf.networks import actor_network, noise
 from tests import fakes
 
 

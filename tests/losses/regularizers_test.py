@@ -4,7 +4,8 @@ import functools
 import numpy as np
 import tensorflow as tf
 
-from drvf_tf.losses import noise, ood_actions, regularizers
+from drvf_tf.losses import ood_actions, regularizers
+from drvf_tf.networks import noise
 from tests import fakes
 
 

@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from drvf_tf.losses import q_values, terms
+from drvf_tf.losses import terms
+from drvf_tf.networks import q_values
 
 SAMPLES = tf.constant([[[1., 5.], [7., 9.]],
                        [[4., 2.], [0., -4.]]])  # [M=2, B=2, n=2]

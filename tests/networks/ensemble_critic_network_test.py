@@ -5,12 +5,13 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 from tf_agents.specs import tensor_spec
 
-from drvf_tf.losses import statistics, terms
+from drvf_tf.losses import terms
 from drvf_tf.networks import (
-    actor_network,
-    ensemble_critic_network,
-    ensemble_layers,
-    heads,
+  actor_network,
+  ensemble_critic_network,
+  ensemble_layers,
+  heads,
+  statistics,
 )
 from tests import fakes
 
@@ -293,8 +294,9 @@ def _parameters(observation_size, action_size, num_members, head):
   critic.create_variables()
   actor = actor_network.tanh_gaussian_actor(observation, action)
   actor.create_variables()
-  count = lambda net: sum(v.shape.num_elements() for v in net.trainable_variables)  # noqa: E731
-  return 2 * count(critic) + count(actor)
+  sizes = [sum(v.shape.num_elements() for v in net.trainable_variables)
+           for net in (critic, actor)]
+  return 2 * sizes[0] + sizes[1]
 
 
 @pytest.mark.parametrize('sizes, num_members, expected', [

@@ -6,10 +6,16 @@ import tensorflow as tf
 from tf_agents.policies import greedy_policy
 from tf_agents.trajectories import time_step as ts
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.agents import build_baselines
-from drvf_tf.policies import action_policy, checking, exporting, lite, loading
-from drvf_tf.train import policy_snapshot
+from drvf_tf.policies import (
+  action_policy,
+  checking,
+  exporting,
+  lite,
+  loading,
+  policy_snapshot,
+)
 from tests import fakes
 
 
@@ -69,14 +75,14 @@ def test_a_missing_output_is_told(dataset, tmp_path, monkeypatch):
   monkeypatch.setattr(checking, '_stranger', lambda model, inputs, python: {
       'sample_action/action': checking.live(agent, dataset, inputs)[
           'sample_action/action']})
-  with pytest.raises(user_errors.UserError,
+  with pytest.raises(errors.UserError,
                      match='policy has no serving_default: export it'):
     checking.check('policy', agent, dataset)
 
 
 def test_a_fallback_needs_a_gate(dataset, tmp_path):
   agent = _agent(build_baselines.build_bc)
-  with pytest.raises(user_errors.UserError, match='BcAgent has no ensemble'):
+  with pytest.raises(errors.UserError, match='BcAgent has no ensemble'):
     exporting.export_policy(agent, str(tmp_path / 'policy'), dataset,
                             fallback=lambda observation: observation)
   assert not (tmp_path / 'policy').exists()

@@ -8,7 +8,7 @@ import tensorflow as tf
 from tf_agents.policies import policy_loader, py_tf_eager_policy
 from tf_agents.trajectories import time_step as ts
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.data import transforms
 from drvf_tf.policies import checking, exporting, fallbacks, lite, loading
 from tests.policies import conftest
@@ -44,13 +44,13 @@ def test_a_wrong_export_is_told(agent, dataset, monkeypatch):
     return answers
 
   monkeypatch.setattr(checking, '_stranger', other)
-  with pytest.raises(user_errors.UserError,
+  with pytest.raises(errors.UserError,
                      match='differs from the agent .* in q_stats/q_std'):
     checking.check('policy', agent, dataset)
 
 
 def test_an_interpreter_without_tensorflow_is_told(exported, agent, dataset):
-  with pytest.raises(user_errors.UserError, match='it needs TensorFlow'):
+  with pytest.raises(errors.UserError, match='it needs TensorFlow'):
     checking.check(str(exported), agent, dataset, python='/bin/false')
 
 
@@ -122,18 +122,18 @@ def test_a_later_format_is_named(exported, tmp_path):
   facts.write_text(json.dumps(
       {**json.loads(facts.read_text()), 'format': 99,
        'versions': {'drvf_tf': '9.9'}}))
-  with pytest.raises(user_errors.UserError,
+  with pytest.raises(errors.UserError,
                      match='format 99, written by drvf_tf 9.9.*upgrade'):
     loading.load_policy(str(copy))
 
 
 def test_a_folder_without_a_policy_is_named(tmp_path):
-  with pytest.raises(user_errors.UserError, match='holds no exported policy'):
+  with pytest.raises(errors.UserError, match='holds no exported policy'):
     loading.load_policy(str(tmp_path))
 
 
 def test_nothing_is_overwritten(exported, agent):
-  with pytest.raises(user_errors.UserError, match='exists already'):
+  with pytest.raises(errors.UserError, match='exists already'):
     exporting.export_policy(agent, str(exported))
 
 
@@ -146,7 +146,7 @@ def test_fallbacks_by_flag():
                         ('constant:a,b', 'names no fallback'),
                         ('zero', 'names no fallback'),
                         ('constant:0,2', 'out of the action bounds')):
-    with pytest.raises(user_errors.UserError, match=message):
+    with pytest.raises(errors.UserError, match=message):
       fallbacks.parse(text, dataset)
 
 

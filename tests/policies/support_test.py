@@ -2,8 +2,9 @@
 import numpy as np
 import pytest
 
-from drvf_tf import user_errors
-from drvf_tf.policies import latency, support, uncertainty_policy
+from drvf_tf import errors
+from drvf_tf.benchmark import latency
+from drvf_tf.policies import support, uncertainty_policy
 
 
 def test_auroc_by_hand():
@@ -17,7 +18,7 @@ def test_auroc_by_hand():
 
 def test_quantile_out_of_range_is_named(agent, dataset):
   policy = uncertainty_policy.of_agent(agent, dataset)
-  with pytest.raises(user_errors.UserError, match='gate_quantile must be'):
+  with pytest.raises(errors.UserError, match='gate_quantile must be'):
     support.measure(policy, dataset, 'rows', gate_quantile=1.5)
 
 

@@ -9,7 +9,7 @@ from tf_agents.environments import random_tf_environment
 from tf_agents.policies import greedy_policy
 from tf_agents.trajectories import time_step as ts
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.losses import backups
 from drvf_tf.networks import actor_network, ensemble_critic_network, heads
 from drvf_tf.policies import gated_policy, uncertainty_policy
@@ -137,5 +137,5 @@ def test_gate_closes_for_inputs_that_are_not_finite(agent):
 
 def test_agent_without_an_ensemble_is_named():
   agent = functools.partial(print)
-  with pytest.raises(user_errors.UserError, match='no ensemble critic'):
+  with pytest.raises(errors.UserError, match='no ensemble critic'):
     uncertainty_policy.of_agent(agent)

@@ -6,8 +6,8 @@ import sys
 import threading
 import time
 
+from drvf_tf.runs import run_folder
 from drvf_tf.sweep import attempt, states
-from drvf_tf.train import run_folder
 from tests.sweep import fakes
 
 _PARENT = """

@@ -11,8 +11,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
 
-from drvf_tf import user_errors  # noqa: E402
-from drvf_tf.train import run_folder  # noqa: E402
+from drvf_tf import errors  # noqa: E402
+from drvf_tf.runs import run_folder  # noqa: E402
 
 
 def finish(home, starts):
@@ -33,7 +33,7 @@ def crash(home, starts):
 
 def refuse(home, starts):
   del home, starts
-  raise user_errors.UserError('This cannot be used: mend it.\n-a\n+b')
+  raise errors.UserError('This cannot be used: mend it.\n-a\n+b')
 
 
 def wait(home, starts):
@@ -66,4 +66,4 @@ if __name__ == '__main__':
     sys.argv += flags
     main(argv)
 
-  user_errors.run(with_flags)
+  errors.run(with_flags)

@@ -3,7 +3,7 @@ import pathlib
 
 import pytest
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.sweep import cells, plan
 
 _ROOT = pathlib.Path(__file__).parents[2]
@@ -72,7 +72,7 @@ def test_a_file_of_the_project_has_one_name_from_everywhere(
      'must be a tuple of gin files'),
 ])
 def test_what_makes_no_sense_is_one_sentence(tmp_path, text, sentence):
-  with pytest.raises(user_errors.UserError) as error:
+  with pytest.raises(errors.UserError) as error:
     plan.read(_file(tmp_path, text))
   assert sentence in str(error.value)
   assert 'In call to configurable' not in str(error.value)

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from drvf_tf import user_errors
+from drvf_tf import errors
 from drvf_tf.sweep import attempt, runner, states, sweep_folder
 from tests.sweep import fakes
 
@@ -21,7 +21,7 @@ def _run(todo, out, retries=3, interrupted=lambda: False):
   return ended, screen.said
 
 
-def test_crashes_are_retried_and_user_errors_are_not(tmp_path):
+def test_crashes_are_retried_and_errors_are_not(tmp_path):
   todo = [fakes.cell(tmp_path, do)
           for do in ('finish', 'crash_once', 'crash', 'refuse')]
   finish, crash_once, crash, refuse = todo
@@ -67,7 +67,7 @@ def test_stopping_saves_and_starts_nothing_more(tmp_path):
 def test_two_sweeps_in_one_folder_are_refused(tmp_path):
   with sweep_folder.SweepFolder(tmp_path / 'out') as folder:
     folder.stop.touch()
-    with pytest.raises(user_errors.UserError, match='Another sweep is running'):
+    with pytest.raises(errors.UserError, match='Another sweep is running'):
       sweep_folder.SweepFolder(tmp_path / 'out')
     assert folder.stop.exists()  # the other did not touch it
   with sweep_folder.SweepFolder(tmp_path / 'out') as folder:
@@ -79,5 +79,5 @@ def test_a_stop_of_a_killed_sweep_is_forgotten(tmp_path):
   with sweep_folder.SweepFolder(tmp_path) as folder:
     assert not folder.stop.exists()
   (tmp_path / 'file').write_text('')
-  with pytest.raises(user_errors.UserError, match='cannot be written'):
+  with pytest.raises(errors.UserError, match='cannot be written'):
     sweep_folder.SweepFolder(tmp_path / 'file' / 'out')

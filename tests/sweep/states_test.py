@@ -3,8 +3,8 @@ import json
 
 import pytest
 
+from drvf_tf.runs import run_folder
 from drvf_tf.sweep import states
-from drvf_tf.train import run_folder
 from tests.sweep import fakes
 
 

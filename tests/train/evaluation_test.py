@@ -2,8 +2,9 @@
 import numpy as np
 import pytest
 
-from drvf_tf import user_errors
-from drvf_tf.train import evaluation, numpy_actor, rollouts, tasks
+from drvf_tf import errors
+from drvf_tf.policies import numpy_actor, policy_snapshot
+from drvf_tf.train import evaluation, rollouts, tasks
 
 
 class PointTask:
@@ -28,7 +29,7 @@ class BrokenTask(PointTask):
   """A task whose simulator is missing."""
 
   def episode(self, act, seed, watch=None):
-    raise user_errors.UserError('no simulator: install one.')
+    raise errors.UserError('no simulator: install one.')
 
 
 def _actor(gain=-0.5):
@@ -38,7 +39,7 @@ def _actor(gain=-0.5):
 
 
 def _policy(actor):
-  return evaluation.Policy(
+  return policy_snapshot.Policy(
       snapshot=lambda: actor,
       act=lambda batch: np.stack([_actor()(row) for row in batch]))
 
@@ -107,7 +108,7 @@ def test_an_error_in_a_worker_is_the_users_sentence():
   pool = rollouts.Rollouts(BrokenTask(), 1)
   try:
     pool.start(_actor(), [1])
-    with pytest.raises(user_errors.UserError, match='install one'):
+    with pytest.raises(errors.UserError, match='install one'):
       pool.collect()
   finally:
     pool.close()

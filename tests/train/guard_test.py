@@ -1,7 +1,8 @@
 """What stops a run, and what warns."""
 import pytest
 
-from drvf_tf.train import errors, guard, monitors
+from drvf_tf import errors
+from drvf_tf.train import guard, monitors
 
 
 @pytest.mark.parametrize('metrics', [

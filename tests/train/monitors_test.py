@@ -4,7 +4,8 @@ import pytest
 import tensorflow as tf
 
 from drvf_tf.data import offline_dataset, returns
-from drvf_tf.losses import backups, q_values
+from drvf_tf.losses import backups
+from drvf_tf.networks import q_values
 from drvf_tf.train import monitors
 from tests import fakes
 

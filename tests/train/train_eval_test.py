@@ -9,16 +9,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from drvf_tf import user_errors
-from drvf_tf.analysis import run_cost
-from drvf_tf.train import (
-  configuration,
-  errors,
-  policy_snapshot,
-  report,
-  train_eval,
-  trainer,
-)
+from drvf_tf import errors
+from drvf_tf.policies import policy_snapshot
+from drvf_tf.runs import configuration, cost_record
+from drvf_tf.train import progress, train_eval, trainer
 from tests.train import tiny_run
 
 
@@ -72,13 +66,13 @@ def test_parameters_are_those_of_the_checkpoint(whole):
   critics = 4 * (6 * 16 + 16 + 2 * 16 + 2 * (16 + 1))
   actor = 4 * 16 + 16 + 16 * 4 + 4
   assert noted == critics + actor
-  assert run_cost.read(whole, facts, 40, 1.0).parameters == noted
+  assert cost_record.read(whole, facts, 40, 1.0).parameters == noted
 
 
 @pytest.fixture(name='brief')
 def _brief(monkeypatch):
   """Without pictures and exports, which take longer than the tiny run."""
-  monkeypatch.setattr(report, 'draw_curves', lambda *_: None)
+  monkeypatch.setattr(progress, 'draw_curves', lambda *_: None)
   monkeypatch.setattr(policy_snapshot, 'save', lambda *_: None)
 
 
@@ -148,13 +142,13 @@ def test_a_finished_run_is_extended_exactly(whole, data, tmp_path):
   assert tiny_run.contents(tmp_path) == tiny_run.contents(whole)
   assert (tmp_path / 'config.gin').read_text() == (
       whole / 'config.gin').read_text()
-  with pytest.raises(user_errors.UserError, match='trained for 40 steps, more'):
+  with pytest.raises(errors.UserError, match='trained for 40 steps, more'):
     _run(tmp_path, data, num_steps=30)
 
 
 def test_another_configuration_is_refused(whole, data):
   before = tiny_run.contents(whole)
-  with pytest.raises(user_errors.UserError) as error:
+  with pytest.raises(errors.UserError) as error:
     _run(whole, data, extra=['DRVFAgent.eta_q=3.0'])
   assert '-DRVFAgent.eta_q = 10.0\n+DRVFAgent.eta_q = 3.0' in str(error.value)
   assert tiny_run.contents(whole) == before
@@ -172,14 +166,14 @@ def test_divergence_stops_and_keeps_the_last_good_checkpoint(
     return train(self)
 
   monkeypatch.setattr(trainer.Trainer, '__call__', diverging)
-  with pytest.raises(user_errors.UserError, match='Training diverged'):
+  with pytest.raises(errors.UserError, match='Training diverged'):
     _run(tmp_path, data)
   assert [path.name for path in sorted(
       (tmp_path / 'checkpoints').glob('step_*'))] == ['step_000000020']
 
 
 def test_nan_in_the_graph_is_divergence(data, tmp_path):
-  with pytest.raises(user_errors.UserError, match='Training diverged'):
+  with pytest.raises(errors.UserError, match='Training diverged'):
     _run(tmp_path, data, extra=['build_agent.critic_learning_rate=1e30'])
   assert not list((tmp_path / 'checkpoints').glob('step_*'))
 
@@ -194,7 +188,7 @@ def test_nan_in_the_graph_is_divergence(data, tmp_path):
 ])
 def test_what_cannot_be_built_is_one_sentence(data, tmp_path, binding,
                                               sentence):
-  with pytest.raises(user_errors.UserError) as error:
+  with pytest.raises(errors.UserError) as error:
     _run(tmp_path, data, extra=[binding])
   assert sentence in str(error.value)
 

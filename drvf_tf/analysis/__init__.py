@@ -1,1 +1,0 @@
-"""Aggregates, figures and cost tables."""

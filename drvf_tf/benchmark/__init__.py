@@ -1,0 +1,1 @@
+"""What a step, a start and an evaluation cost."""

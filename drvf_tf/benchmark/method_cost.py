@@ -1,0 +1,135 @@
+"""The paper's cost table, on this machine: time, operations, parameters."""
+import contextlib
+import io
+from typing import Any, Dict, NamedTuple, Sequence, Tuple
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from drvf_tf import errors
+from drvf_tf.benchmark import step_cost, timing
+from drvf_tf.train import methods
+
+
+class Row(NamedTuple):
+  """A method at the size the paper uses it in.
+
+  Attributes:
+    label: What the table calls it.
+    files: gin files.
+    bindings: gin bindings on top.
+    sizes: (observation, action).
+    paper_seconds: Of 1,000 steps on the paper's Tesla P40.
+  """
+  label: str
+  files: Tuple[str, ...]
+  bindings: Tuple[str, ...]
+  sizes: Tuple[int, int]
+  paper_seconds: float
+
+
+def _row(label: str, task: str, overlay: str, members: int,
+         paper_seconds: float) -> Row:
+  files = (f'gin/{task}_medium.gin',
+           *([f'gin/baselines/{overlay}.gin'] if overlay else []))
+  return Row(f'{label} {members}, {task}', files,
+             (f'EnsembleCriticNetwork.num_members={members}',),
+             (11, 3) if task == 'hopper' else (17, 6), paper_seconds)
+
+
+# Table "computation" of the paper, by the names that `--methods` takes.
+ROWS: Dict[str, Row] = {
+    'pbrl_10': _row('PBRL', 'halfcheetah', 'pbrl', 10, 147.3),
+    'sac_n_10': _row('SAC-N', 'halfcheetah', 'sac_n', 10, 19.4),
+    'sac_n_20': _row('SAC-N', 'walker2d', 'sac_n', 20, 17.5),
+    'sac_n_500': _row('SAC-N', 'hopper', 'sac_n', 500, 117.1),
+    'edac_10': _row('EDAC', 'halfcheetah', 'edac', 10, 24.9),
+    'edac_50': _row('EDAC', 'hopper', 'edac', 50, 25.5),
+    'drvf_3': _row('DRVF', 'halfcheetah', '', 3, 33.4),
+    'drvf_5': _row('DRVF', 'walker2d', '', 5, 33.8),
+}
+
+
+def candidate(row: Row, files: Sequence[str] = (),
+              bindings: Sequence[str] = ()) -> timing.Candidate:
+  """What `timing.interleave` times: the whole train step of a method."""
+  observation, action = row.sizes
+  agent = methods.agent_of([*row.files, *files], [*row.bindings, *bindings],
+                           observation, action)
+  experience = step_cost.batch(
+      step_cost.Sizes(observation=observation, action=action))
+  one = tf.function(agent.train, autograph=False)
+
+  @tf.function
+  def step(count):
+    for _ in tf.range(count):
+      one(experience)
+
+  return timing.Candidate(
+      row.label, timing.timed(step),
+      operations(one.get_concrete_function(experience)),
+      methods.parameters(agent))
+
+
+def operations(function: Any) -> float:
+  """Floating-point operations of a graph, as TensorFlow's profiler counts."""
+  options = tf.compat.v1.profiler.ProfileOptionBuilder.float_operation()
+  options['output'] = 'none'
+  verbosity = logging.get_verbosity()
+  logging.set_verbosity(logging.ERROR)  # that this API is an old one
+  try:
+    with contextlib.redirect_stdout(io.StringIO()):
+      profile = tf.compat.v1.profiler.profile(function.graph, options=options)
+  finally:
+    logging.set_verbosity(verbosity)
+  return float(profile.total_float_ops)
+
+
+def run(names: Sequence[str], rounds: int, files: Sequence[str] = (),
+        bindings: Sequence[str] = ()) -> str:
+  """Times the methods side by side.
+
+  Args:
+    names: Of `ROWS`.
+    rounds: Turns of each.
+    files: gin files over each method's own; then the sizes are no longer the
+      paper's, and its seconds are left out.
+    bindings: gin bindings over them.
+
+  Returns:
+    The table.
+  """
+  for name in names:
+    if name not in ROWS:
+      raise errors.UserError(
+          f'There is no method {name!r} in the cost table: there are '
+          f'{", ".join(ROWS)}.')
+  candidates = [candidate(ROWS[name], files, bindings) for name in names]
+  costs = timing.interleave(candidates, rounds)
+  published = ({} if files or bindings else
+               {row.label: row.paper_seconds for row in ROWS.values()})
+  return table(candidates, costs, published)
+
+
+def table(candidates: Sequence[timing.Candidate], costs: timing.Costs,
+          published: Dict[str, float]) -> str:
+  """One line per method.
+
+  Args:
+    candidates: What was timed.
+    costs: What `timing.interleave` found.
+    published: The paper's seconds, of another machine, by name; none to leave
+      that column out.
+
+  Returns:
+    The table.
+  """
+  lines = [f'{"":24}{"CPU ms/step":>12}{"GFLOP/step":>12}{"parameters":>13}'
+           + ('   paper: GPU s per 1,000 steps' if published else '')]
+  for c in candidates:
+    lines.append(
+        f'{c.name:24}{1e3 * np.median(timing.cpu_seconds(costs[c.name])):12.1f}'
+        f'{c.flops / 1e9:12.2f}{c.parameters:13,}'
+        + (f'{published[c.name]:31.1f}' if published else ''))
+  return '\n'.join(lines)

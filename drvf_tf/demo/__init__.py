@@ -1,0 +1,1 @@
+"""The idea in one dimension."""

@@ -1,0 +1,1 @@
+"""Run folders in, one page of tables and pictures out."""

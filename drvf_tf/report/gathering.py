@@ -1,0 +1,82 @@
+"""Many run folders in: the runs to report, and what is left out."""
+import os
+import pathlib
+from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
+
+import numpy as np
+
+from drvf_tf.runs import finished
+
+
+class Refusal(NamedTuple):
+  """A folder that is left out, and why."""
+  path: pathlib.Path
+  reason: str
+
+
+def gather(paths: Sequence[str]) -> Tuple[List[finished.Run], List[Refusal]]:
+  """Reads run folders.
+
+  Args:
+    paths: Run folders, or folders to search for them.
+
+  Returns:
+    Finished runs, no two alike, in the order of task, method, seed and path;
+    and what was left out.
+  """
+  found: List[finished.Run] = []
+  refused: List[Refusal] = []
+  seen: Set[str] = set()  # a folder counts once, though named in two ways
+  for path in map(pathlib.Path, paths):
+    folders = list(_search(path))
+    if not folders:
+      refused.append(Refusal(path, _why_empty(path)))
+    for folder in folders:
+      if os.path.realpath(folder) in seen:
+        continue
+      seen.add(os.path.realpath(folder))
+      try:
+        found.append(finished.read(folder))
+      except finished.Unusable as reason:
+        refused.append(Refusal(folder, str(reason)))
+  found.sort(key=lambda run: (run.task, run.method, run.seed, str(run.path)))
+  kept: Dict[Tuple[Any, ...], finished.Run] = {}
+  for run in found:
+    first = kept.setdefault((*run.identity, run.seed), run)
+    if first is not run:
+      same = 'the same' if _same(first, run) else 'other'
+      refused.append(Refusal(run.path, (
+          f'duplicate of {first.path}: same task, method, seed, settings and '
+          f'data, with {same} returns')))
+  return list(kept.values()), refused
+
+
+def _search(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+  """Run folders at or below a folder; a run folder holds no other.
+
+  Links are followed, each folder once: a link upwards would have no end.
+  """
+  walked: Set[str] = set()
+  for path, names, files in os.walk(folder, followlinks=True):
+    real = os.path.realpath(path)
+    if real in walked:
+      names.clear()
+    elif 'run.json' in files:
+      names.clear()
+      yield pathlib.Path(path)
+    walked.add(real)
+    names.sort()
+
+
+def _why_empty(path: pathlib.Path) -> str:
+  if not path.exists():
+    return 'there is no such folder'
+  if not path.is_dir():
+    return 'not a folder'
+  return 'no run in it: there is no run.json here or below'
+
+
+def _same(one: finished.Run, other: finished.Run) -> bool:
+  return np.array_equal(one.final.returns, other.final.returns) and all(
+      np.array_equal(a.returns, b.returns)
+      for a, b in zip(one.evaluations, other.evaluations))

@@ -1,0 +1,63 @@
+"""Families: a method and what was run under names that begin with its own.
+
+Which runs belong together is read from their names: "DRVF, n=2" and "DRVF
+without repulsion" are variants of "DRVF".
+"""
+import dataclasses
+from typing import List, Sequence, Tuple
+
+from matplotlib import figure as figure_lib
+
+from drvf_tf import figures
+from drvf_tf.report import comparison, score_figures
+
+
+@dataclasses.dataclass(frozen=True)
+class Family:
+  """A method and its variants on one task.
+
+  Attributes:
+    task: The task's name.
+    method: The name that all of them begin with.
+    rows: The method itself, where it was run, then its variants.
+  """
+  task: str
+  method: str
+  rows: Tuple[comparison.Row, ...]
+
+
+def families(rows: Sequence[comparison.Row]) -> List[Family]:
+  """Methods that have variants on the same task."""
+  found = []
+  for task in dict.fromkeys(row.task for row in rows):
+    here = [row for row in rows if row.task == task]
+    for method in dict.fromkeys(_base(row, here) for row in here):
+      members = [row for row in here if _base(row, here) == method]
+      members.sort(key=lambda row: len(row.method))  # the method itself first
+      if len(members) > 1:
+        found.append(Family(task, method, tuple(members)))
+  return found
+
+
+def without(rows: Sequence[comparison.Row]) -> List[comparison.Row]:
+  """Rows but for variants of a method of the same task ("DRVF, n=2")."""
+  aside = [row for family in families(rows) for row in family.rows[1:]
+           if row.method.startswith(f'{family.method},')]
+  return [row for row in rows if row not in aside]
+
+
+def draw(family: Family) -> figure_lib.Figure:
+  """Bars of all variants."""
+  return score_figures.bars([row.method for row in family.rows],
+                      [row.final for row in family.rows], figures.SCORE,
+                      f'{family.task}: {family.method} and its variants')
+
+
+def _base(row: comparison.Row, rows: Sequence[comparison.Row]) -> str:
+  """The shortest name of another row that this one's begins with."""
+  name = row.method
+  known = {other.method for other in rows} | {
+      other.runs[0].method.split(',')[0] for other in rows}
+  return min((other for other in known
+              if name == other or name.startswith((f'{other},', f'{other} '))),
+             key=len)

@@ -1,0 +1,89 @@
+"""gin files and bindings to a configuration, with errors a person can read."""
+import importlib
+import pathlib
+import pkgutil
+import re
+from typing import List, Sequence
+
+import gin
+from absl import logging
+
+import drvf_tf
+from drvf_tf import errors
+from drvf_tf.runs import binding_checks
+
+_ROOT = pathlib.Path(drvf_tf.__file__).parents[1]
+# Packages whose modules hold configurables.
+_PACKAGES = ('agents', 'data', 'losses', 'networks', 'train', 'policies')
+
+
+def parse(files: Sequence[str], bindings: Sequence[str]) -> None:
+  """Reads gin files, then bindings; later ones win.
+
+  Args:
+    files: Paths; includes are also looked for next to a file and in the
+      project's own folder, so that any working directory will do.
+    bindings: `name.parameter=value` each.
+
+  Raises:
+    UserError: A file is missing, or a line is not right.
+  """
+  register()
+  folders = [pathlib.Path(), _ROOT]
+  for file in files:
+    if not any((folder / file).is_file() for folder in folders):
+      raise errors.UserError(
+          f'There is no gin file {file}: those of the project are in '
+          f'{_ROOT / "gin"}.')
+    folders.append(pathlib.Path(file).parent.absolute())
+  for folder in folders[1:]:
+    gin.add_config_file_search_path(str(folder))
+  verbosity = logging.get_verbosity()
+  logging.set_verbosity(logging.FATAL)  # gin reports every place it looks at
+  try:
+    gin.parse_config_files_and_bindings(files, bindings)
+  except (ValueError, KeyError, ImportError, OSError, SyntaxError) as error:
+    raise errors.UserError(_sentence(error)) from error
+  finally:
+    logging.set_verbosity(verbosity)
+  binding_checks.check_bindings()
+
+
+def register() -> None:
+  """Imports every module of the project that holds configurables."""
+  for name in _PACKAGES:
+    package = importlib.import_module(f'drvf_tf.{name}')
+    for module in pkgutil.iter_modules(package.__path__):
+      if module.name != 'rollout_worker':
+        importlib.import_module(f'drvf_tf.{name}.{module.name}')
+
+
+def _sentence(error: Exception) -> str:
+  text = ' '.join(str(error).split())
+  macro = re.search(r"No bindings specified for '(\w+)/gin.macro'", text)
+  if macro:
+    return (f'{macro.group(1)} has no value: name the gin file of a task '
+            'first, e.g. --gin_file=gin/hopper_medium.gin.')
+  where = re.search(r'In (?:file )?"?([^"]*?)"?,? (line \d+)', text)
+  place = f' ({where.group(1)}, {where.group(2)})' if where else ''
+  unknown = re.search(
+      r"No configurable matching (?:reference )?'@?([^'()]+)", text)
+  if unknown:
+    name = unknown.group(1)
+    return (f'gin knows no name {name!r}{place}: '
+            + binding_checks.did_you_mean(name, _configurables()))
+  parameter = re.search(
+      r"Configurable '([^']+)' doesn't have a parameter named '([^']+)'", text)
+  if parameter:
+    owner, name = parameter.groups()
+    known = binding_checks.parameters(
+        gin.config._REGISTRY.get_match(owner).wrapped)  # pylint: disable=protected-access
+    return (f'gin knows no parameter of {owner} {name!r}{place}: '
+            + binding_checks.did_you_mean(name, list(known)))
+  return f'The gin configuration cannot be read: {text}'
+
+
+def _configurables() -> List[str]:
+  registry = gin.config._REGISTRY  # pylint: disable=protected-access
+  return sorted({selector.split('.')[-1] for selector, _ in registry.items()
+                 if selector.startswith('drvf_tf')})

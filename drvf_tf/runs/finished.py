@@ -1,0 +1,184 @@
+"""One run folder in, one `Run` out, or the reason why not."""
+import dataclasses
+import datetime
+import json
+import pathlib
+import re
+from typing import Any, Dict, List, Tuple
+
+import numpy as np
+
+from drvf_tf import errors
+from drvf_tf.runs import cost_record
+from drvf_tf.runs import settings
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Evaluation:
+  """One evaluation, from the raw returns of its episodes.
+
+  Attributes:
+    step: Train steps before it.
+    returns: Of its episodes.
+    scores: D4RL's normalised scores of the same episodes.
+  """
+  step: int
+  returns: np.ndarray
+  scores: np.ndarray
+
+  @property
+  def score(self) -> float:
+    """The mean score."""
+    return float(np.mean(self.scores))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Run:
+  """A finished run.
+
+  Attributes:
+    path: Its folder.
+    task: The task's name.
+    method: The method's name.
+    seed: Of the run.
+    num_steps: Train steps.
+    bindings: All of its config.gin.
+    dataset: Where the data come from, in words.
+    dataset_hash: The identity of the data.
+    dataset_size: Rows.
+    evaluations: Those during training, in order.
+    final: The one after the last step.
+    command: The command line that trained it.
+    commit: Of the code; may be empty.
+    minutes: From start to end; NaN if it was stopped in between.
+    cost: Of the run.
+  """
+  path: pathlib.Path
+  task: str
+  method: str
+  seed: int
+  num_steps: int
+  bindings: Dict[str, str]
+  dataset: str
+  dataset_hash: str
+  dataset_size: int
+  evaluations: Tuple[Evaluation, ...]
+  final: Evaluation
+  command: Tuple[str, ...]
+  commit: str
+  minutes: float
+  cost: cost_record.Cost
+
+  @property
+  def origin(self) -> str:
+    """The kind of data in a few words, for captions."""
+    kind = re.search(r'\((regenerated|generated|collected)\b', self.dataset)
+    if kind is None:
+      return f'{self.dataset}, origin not noted in the file'
+    return ('generated' if kind.group(1) == 'collected' else kind.group(1)
+           ) + ', not D4RL'
+
+  @property
+  def identity(self) -> Tuple[Any, ...]:
+    """What two runs share that are one and the same but for the seed."""
+    return (self.task, self.method, self.dataset_hash, tuple(sorted(
+        settings.that_matter(self.bindings).items())))
+
+
+class Unusable(Exception):
+  """The reason why a folder is left out."""
+
+
+def read(folder: pathlib.Path) -> Run:
+  """Reads one run folder; scores are computed from the raw returns.
+
+  Args:
+    folder: That launch/train.py wrote.
+
+  Returns:
+    The run.
+
+  Raises:
+    Unusable: It is not finished, not whole, or not a run at all.
+  """
+  facts = _json(folder / 'run.json')
+  try:
+    bindings = settings.read(
+        (folder / 'config.gin').read_text(encoding='utf-8'))
+    rows = _rows(folder / 'evaluations.jsonl')
+  except (OSError, ValueError) as error:
+    raise Unusable(f'not a whole run folder: {_message(error)}') from error
+  try:
+    num_steps = settings.number(bindings, 'train_eval.num_steps')
+    regular = [row for row in rows if not row['final']]
+    final = [row for row in rows if row['final']]
+    if num_steps is None:
+      raise KeyError('train_eval.num_steps')
+    if 'finished' not in facts:
+      step = max((row['step'] for row in rows), default=0)
+      raise Unusable(
+          f'not finished: its last evaluation is of step {step:,} of '
+          f'{num_steps:,}; the command that started it goes on with it')
+    if not final:
+      raise Unusable('not a whole run folder: it is finished, but '
+                     'evaluations.jsonl has no final evaluation')
+    minutes = _minutes(facts)
+    return Run(
+        folder, facts['task'],
+        facts.get('method') or settings.method(bindings), facts['seed'],
+        num_steps, bindings, facts['dataset'], facts['dataset_hash'],
+        facts['dataset_size'],
+        tuple(_evaluation(facts['task'], row) for row in regular),
+        _evaluation(facts['task'], final[-1]), tuple(facts['command']),
+        facts.get('git_commit') or '', minutes,
+        cost_record.read(folder, facts, num_steps, minutes))
+  except KeyError as error:
+    raise Unusable(
+        f'not a run folder of launch/train.py: no entry {error}') from error
+
+
+def _evaluation(task: str, row: Dict[str, Any]) -> Evaluation:
+  from drvf_tf.envs import d4rl_tasks
+  returns = np.asarray(row['returns'], np.float64)
+  if not returns.size or not np.all(np.isfinite(returns)):
+    raise Unusable(
+        f'failed: the returns of step {row["step"]:,} are not all numbers')
+  try:
+    scores = d4rl_tasks.normalized_score(task, returns)
+  except errors.UserError as error:
+    raise Unusable(
+        f'foreign: {task!r} has no reference scores of D4RL') from error
+  return Evaluation(row['step'], returns, scores)
+
+
+def _rows(path: pathlib.Path) -> List[Dict[str, Any]]:
+  """Whole lines: a run that has just begun has none, a killed one half."""
+  if not path.exists():
+    return []
+  return [json.loads(line)
+          for line in path.read_text(encoding='utf-8').split('\n')[:-1]]
+
+
+def _json(path: pathlib.Path) -> Dict[str, Any]:
+  try:
+    facts = json.loads(path.read_text(encoding='utf-8'))
+  except (OSError, ValueError) as error:
+    raise Unusable(f'run.json cannot be read: {_message(error)}') from error
+  if not isinstance(facts, dict):
+    raise Unusable('not a run folder of launch/train.py: its run.json is '
+                    'something else')
+  return facts
+
+
+def _message(error: Exception) -> str:
+  if isinstance(error, OSError):
+    return f'{pathlib.Path(error.filename).name}: {error.strerror}'
+  return str(error)
+
+
+def _minutes(facts: Dict[str, Any]) -> float:
+  if len(facts['starts']) > 1:
+    return float('nan')
+  start, end = (datetime.datetime.fromisoformat(text) for text in (
+      facts['starts'][0]['time'], facts['finished']))
+  return (end - start).total_seconds() / 60

@@ -1,0 +1,189 @@
+"""The folder of a run: one process at a time, one configuration for ever.
+
+But for what `MAY_CHANGE` lists: a run can be given more steps.
+"""
+import datetime
+import difflib
+import fcntl
+import json
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+from typing import IO, Any, Dict, List, Optional
+
+from drvf_tf import errors, versions
+
+# What may differ when a run resumes: nothing here changes what is learned up
+# to a step, nor what is recorded of it. Everything else must be the same.
+MAY_CHANGE = (
+    'train_eval.num_steps',  # to a larger number: a finished run is extended
+    'train_eval.keep_checkpoints',
+    'Evaluation.final_episodes',
+    'Evaluation.num_workers',
+    'Guard.',
+)
+# Who reads train_eval.num_steps has a schedule that ends with the run: more
+# steps would make it another run from its first step on.
+_LENGTH_READER = '@steps_of_run'
+
+
+class RunFolder:
+  """Paths of a run, its lock, its configuration and its facts."""
+
+  def __init__(self, path: pathlib.Path):
+    """Creates the folder and takes its lock.
+
+    Args:
+      path: The folder; it need not exist.
+
+    Raises:
+      UserError: It cannot be written to, or another process works in it.
+    """
+    self.path = path
+    self.config = path / 'config.gin'
+    self.facts = path / 'run.json'
+    self.checkpoints = path / 'checkpoints'
+    self.policy = path / 'policy'
+    self._lock = _lock(path)
+
+  def agree(self, config: str, dataset_hash: str) -> None:
+    """Refuses to go on with a configuration or data that are not the run's.
+
+    Args:
+      config: The operative configuration of this process.
+      dataset_hash: Of the data of this process.
+    """
+    if not self.facts.exists():
+      return
+    lines = difference(self.config.read_text(encoding='utf-8'), config)
+    forbidden = [line for line in lines
+                 if not line[1:].startswith(MAY_CHANGE)]
+    if _LENGTH_READER in config:
+      forbidden += [line for line in lines if line not in forbidden
+                    and line[1:].startswith('train_eval.num_steps')]
+    if forbidden:
+      raise errors.UserError(
+          f'{self.path} was made by another configuration: choose another '
+          '--run_dir, or go back to its own; the lines that differ (- of the '
+          'folder, + of this command) are:\n' + '\n'.join(forbidden))
+    if self.read_facts()['dataset_hash'] != dataset_hash:
+      raise errors.UserError(
+          f'{self.path} was made with data of another content: choose another '
+          '--run_dir, or bring back the file it was trained on.')
+
+  def describe(self, config: str, facts: Dict[str, Any]) -> None:
+    """Writes config.gin and run.json, or adds this start to run.json."""
+    start = {'time': _now(), 'step': facts.pop('step')}
+    if self.facts.exists():
+      known = self.read_facts()
+      known['starts'].append(start)
+      for name in ('summary', 'finished'):  # not any more, if it is extended
+        known.pop(name, None)
+      write_atomically(self.facts, json.dumps(known, indent=2) + '\n')
+      write_atomically(self.config, config)
+      return
+    write_atomically(self.config, config)
+    write_atomically(self.facts, json.dumps(
+        {**facts, **_surroundings(), 'starts': [start]}, indent=2) + '\n')
+
+  def finish(self, summary: Dict[str, Any], cost: Dict[str, Any]) -> None:
+    """Adds the summary of a finished run and its cost to run.json.
+
+    Args:
+      summary: Of the run.
+      cost: Of the process that finished it; see `cost.Meter`.
+    """
+    facts = {**self.read_facts(), 'finished': _now(), 'summary': summary,
+             'cost': cost}
+    write_atomically(self.facts, json.dumps(facts, indent=2) + '\n')
+
+  @property
+  def summary(self) -> Optional[Dict[str, Any]]:
+    """The summary of a finished run, None before."""
+    return self.read_facts().get('summary') if self.facts.exists() else None
+
+  def read_facts(self) -> Dict[str, Any]:
+    """The content of run.json."""
+    return json.loads(self.facts.read_text(encoding='utf-8'))
+
+  def __enter__(self) -> 'RunFolder':
+    return self
+
+  def __exit__(self, *unused: Any) -> None:
+    self._lock.close()
+
+
+def difference(old: str, new: str) -> List[str]:
+  """Lines of two configurations that differ, comments aside."""
+  old_lines, new_lines = (
+      [line for line in text.splitlines()
+       if line.strip() and not line.startswith('#')] for text in (old, new))
+  return [line for line in difflib.unified_diff(
+      old_lines, new_lines, lineterm='', n=0)
+          if line[0] in '+-' and line[:3] not in ('+++', '---')]
+
+
+def write_atomically(path: pathlib.Path, text: str) -> None:
+  """Writes a file whole or not at all."""
+  temporary = path.with_name(f'.{path.name}.new')
+  temporary.write_text(text, encoding='utf-8')
+  os.replace(temporary, path)
+
+
+def _lock(path: pathlib.Path) -> IO[str]:
+  try:
+    path.mkdir(parents=True, exist_ok=True)
+    lock = open(path / '.lock', 'a', encoding='utf-8')
+  except OSError as error:
+    raise errors.UserError(
+        f'The run folder {path} cannot be written to ({error.strerror}): '
+        'choose another with --run_dir.') from error
+  try:
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+  except OSError as error:
+    lock.close()
+    raise errors.UserError(
+        f'Another process is training in {path}: wait for it, or choose '
+        'another --run_dir.') from error
+  return lock
+
+
+def _now() -> str:
+  return datetime.datetime.now(datetime.timezone.utc).isoformat(
+      timespec='seconds')
+
+
+def _surroundings() -> Dict[str, Any]:
+  return {
+      'command': sys.argv,
+      'git_commit': _git_commit(),
+      'python': platform.python_version(),
+      'versions': versions.installed(),
+      'machine': {'system': platform.platform(), 'cpu': platform.machine(),
+                  'processor': _processor(), 'cores': os.cpu_count()},
+  }
+
+
+def _processor() -> Optional[str]:
+  """The processor's name, where the system tells it."""
+  try:
+    lines = pathlib.Path('/proc/cpuinfo').read_text(encoding='utf-8')
+  except OSError:
+    return platform.processor() or None
+  names = re.findall(r'^model name\s*:\s*(.+)$', lines, re.M)
+  return names[0] if names else None
+
+
+def _git_commit() -> Optional[str]:
+  """The commit of this source tree, with a + if it was changed since."""
+  root = pathlib.Path(__file__).parents[2]
+  try:
+    return subprocess.run(
+        ['git', '-C', str(root), 'describe', '--always', '--abbrev=40',
+         '--dirty=+', '--exclude=*'],
+        check=True, capture_output=True, text=True).stdout.strip()
+  except (OSError, subprocess.CalledProcessError):
+    return None

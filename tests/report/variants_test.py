@@ -1,0 +1,37 @@
+"""Which runs are variants of one another, by name."""
+import pytest
+
+from drvf_tf.report import comparison, gathering, variants
+from tests.report import made_up_runs
+
+
+def _families(folder):
+  return variants.families(
+      comparison.rows(gathering.gather([str(folder)])[0]))
+
+
+def test_families_are_read_from_names(tmp_path):
+  for name in ('DRVF, n=2', 'DRVF', 'DRVF, n=5', 'DRVF without repulsion',
+               'DRVFX', 'EDAC', 'PBRL, M=2'):
+    made_up_runs.write(tmp_path / name, 0, [], [50.0], method=name)
+  (family,) = _families(tmp_path)
+  assert family.method == 'DRVF'
+  assert [row.method for row in family.rows] == [
+      'DRVF', 'DRVF, n=2', 'DRVF, n=5', 'DRVF without repulsion']
+
+
+def test_rows_without_variants(tmp_path):
+  for name in ('DRVF, n=2', 'DRVF', 'PBRL', 'PBRL + repulsion', 'EDAC, M=2',
+               'EDAC, M=3'):
+    made_up_runs.write(tmp_path / name, 0, [], [50.0], method=name)
+  rows = comparison.rows(gathering.gather([str(tmp_path)])[0])
+  assert [row.method for row in variants.without(rows)] == [
+      'DRVF', 'EDAC, M=2', 'PBRL', 'PBRL + repulsion']
+
+
+def test_bars_are_the_means(tmp_path):
+  for seed, value in enumerate((23.85, 161.86)):  # scores 0 and 100
+    made_up_runs.write(tmp_path / f'{seed}', seed, [], [value], method='DRVF')
+  made_up_runs.write(tmp_path / 'n', 0, [], [161.86], method='DRVF, n=2')
+  axis = variants.draw(_families(tmp_path)[0]).axes[0]
+  assert [bar.get_width() for bar in axis.patches] == pytest.approx([50, 100])

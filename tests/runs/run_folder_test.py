@@ -1,0 +1,63 @@
+"""The lock, the configuration and the facts of a run folder."""
+import pytest
+
+from drvf_tf import errors
+from drvf_tf.runs import run_folder
+
+_FACTS = {'dataset_hash': 'abc', 'step': 0, 'task': 'x'}
+
+
+def test_a_second_process_is_refused(tmp_path):
+  with run_folder.RunFolder(tmp_path):
+    with pytest.raises(errors.UserError, match='Another process'):
+      run_folder.RunFolder(tmp_path)
+  with run_folder.RunFolder(tmp_path):
+    pass
+
+
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
+  (tmp_path / 'file').write_text('')
+  with pytest.raises(errors.UserError, match='cannot be written'):
+    run_folder.RunFolder(tmp_path / 'file' / 'run')
+
+
+def test_another_configuration_is_refused_with_its_lines(tmp_path):
+  with run_folder.RunFolder(tmp_path) as folder:
+    folder.agree('a.b = 1\na.c = 2\n', 'abc')
+    folder.describe('# comment\na.b = 1\na.c = 2\n', dict(_FACTS))
+    folder.agree('a.b = 1\n\na.c = 2\n', 'abc')
+    with pytest.raises(errors.UserError) as error:
+      folder.agree('a.b = 1\na.c = 3\n', 'abc')
+    assert str(error.value).endswith('-a.c = 2\n+a.c = 3')
+    with pytest.raises(errors.UserError, match='data of another content'):
+      folder.agree('a.b = 1\na.c = 2\n', 'other')
+
+
+def test_more_steps_may_be_asked_for_unless_a_schedule_ends_with_them(tmp_path):
+  config = 'train_eval.num_steps = 20\nGuard.max_abs_q = 1.0\n'
+  longer = config.replace('20', '40').replace('1.0', '2.0')
+  with run_folder.RunFolder(tmp_path) as folder:
+    folder.describe(config, dict(_FACTS))
+    folder.finish({'final_score': 1.0}, {'steps': 20})
+    folder.agree(longer, 'abc')
+    with pytest.raises(errors.UserError, match=r'\+train_eval.num_steps'):
+      folder.agree(longer + 'build_iql.actor_decay_steps = @steps_of_run()\n',
+                   'abc')
+    folder.describe(longer, {**_FACTS, 'step': 20})
+    assert folder.summary is None
+    assert folder.config.read_text() == longer
+
+
+def test_facts_name_versions_and_every_start(tmp_path):
+  with run_folder.RunFolder(tmp_path) as folder:
+    folder.describe('', dict(_FACTS))
+    folder.describe('', {**_FACTS, 'step': 20})
+    facts = folder.read_facts()
+    assert [start['step'] for start in facts['starts']] == [0, 20]
+    assert facts['versions']['tf-agents'] == '0.19.0'
+    assert facts['machine']['cores'] >= 1
+    assert 'processor' in facts['machine']
+    assert folder.summary is None
+    folder.finish({'final_score': 1.0}, {'steps': 40})
+    assert folder.summary == {'final_score': 1.0}
+    assert folder.read_facts()['cost'] == {'steps': 40}

@@ -1,0 +1,57 @@
+"""The list of methods, their sizes, and what a step of them costs."""
+import tensorflow as tf
+
+from drvf_tf import errors
+from drvf_tf.benchmark import method_cost
+from drvf_tf.train import methods
+
+
+def test_every_method_says_what_it_is():
+  known = methods.known()
+  names = [method.name for method in known]
+  assert len(set(names)) == len(names)
+  assert {'DRVF', 'SAC-N', 'EDAC', 'PBRL', 'PBRL-Prior', 'PBRL + repulsion',
+          'MSG', 'Dropout ensemble', 'Dropout + diversity',
+          'Dropout + repulsion', 'LB-SAC', 'BC', '10 % BC', 'CQL', 'TD3+BC',
+          'IQL'} == set(names)
+  for method in known:
+    assert len(method.what) > 20 and method.what.endswith('.'), method
+
+
+def test_a_first_sentence():
+  text = '# A method (paper, App. E; Some et al., 2021): one.\n# Two.\nx = 1\n'
+  assert methods._first_sentence(text) == (
+      'A method (paper, App. E; Some et al., 2021): one.')
+
+
+def test_parameters_as_the_paper_counts_them():
+  agent = methods.agent_of(['gin/walker2d_medium.gin',
+                            'gin/baselines/sac_n.gin'])
+  assert methods.parameters(agent) == 2_898_976
+
+
+def test_operations_of_a_product():
+  function = tf.function(tf.matmul).get_concrete_function(
+      tf.TensorSpec([3, 5]), tf.TensorSpec([5, 7]))
+  assert method_cost.operations(function) == 2 * 3 * 5 * 7
+
+
+def test_an_overlay_has_its_effect_and_no_seconds_of_the_papers():
+  shown = method_cost.run(
+      ['drvf_3'], 1, ['gin/cpu.gin'],
+      ['EnsembleCriticNetwork.hidden_units=(8,)', 'DRVFAgent.ood_batch_size=2',
+       'tanh_gaussian_actor.hidden_units=(8,)'])
+  head, line = shown.splitlines()
+  assert 'paper' not in head
+  weights = 3 * ((17 + 6) * 8 + 8 + 2 * (8 + 1))  # and as many of the target
+  actor = 17 * 8 + 8 + 2 * (8 * 6 + 6)
+  assert int(line.split()[-1].replace(',', '')) == 2 * weights + actor
+
+
+def test_an_unknown_method_is_named():
+  try:
+    method_cost.run(['nonsense'], rounds=1)
+  except errors.UserError as error:
+    assert 'nonsense' in str(error) and 'edac_10' in str(error)
+  else:
+    raise AssertionError

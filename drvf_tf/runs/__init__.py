@@ -1,0 +1,1 @@
+"""Run folders: what is written to them, and the one reader of it."""

@@ -96,25 +96,30 @@ growth growth
 for seed in 0 1 2; do
   curve "quickstart_seed$seed" --gin_file=gin/quickstart.gin --seed="$seed"
 done
+# The paper's letter, at budgets that two cores can pay.
 curve hopper_medium_cpu --gin_file=gin/hopper_medium.gin \
-  --gin_file=gin/cpu.gin --gin_param="train_eval.num_steps=100_000"
+  --gin_file=gin/paper.gin --gin_file=gin/cpu.gin \
+  --gin_param="train_eval.num_steps=100_000" \
+  --gin_param="Evaluation.interval=10_000" \
+  --gin_param="Evaluation.num_episodes=20"
 if ! $list; then
   for method in drvf pbrl; do
     overlay=()
     [[ $method == drvf ]] || overlay=(--gin_file="gin/baselines/$method.gin")
     trained "hopper_$method" --gin_file=gin/hopper_medium.gin \
-      "${overlay[@]}" --gin_file=gin/cpu.gin \
+      --gin_file=gin/paper.gin "${overlay[@]}" --gin_file=gin/cpu.gin \
       --gin_param="train_eval.num_steps=20_000" || true
   done
 fi
 uncertainty hopper_uncertainty hopper-expert-v2 hopper_drvf hopper_pbrl
 curve antmaze_umaze_cpu --gin_file=gin/antmaze_umaze.gin \
-  --gin_file=gin/cpu.gin --gin_param="train_eval.num_steps=150_000"
+  --gin_file=gin/paper.gin --gin_file=gin/cpu.gin \
+  --gin_param="train_eval.num_steps=150_000"
 curve antmaze_umaze_bc --gin_file=gin/antmaze_umaze.gin \
-  --gin_file=gin/cpu.gin --gin_file=gin/bc_actor.gin \
-  --gin_param="train_eval.num_steps=50_000" \
+  --gin_file=gin/paper.gin --gin_file=gin/cpu.gin \
+  --gin_file=gin/bc_actor.gin --gin_param="train_eval.num_steps=50_000" \
   --gin_param="DRVFAgent.eta_ood=1.0" \
-  --gin_param="loading.load.transforms=(@affine_reward,@normalize_observations)"
+  --gin_param="loading.load.states=@normalize_observations"
 if $list; then exit 0; fi
 if ((${#missing[@]})); then
   echo "Not drawn, for the reasons above: ${missing[*]}." >&2

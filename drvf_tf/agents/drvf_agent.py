@@ -52,7 +52,7 @@ class DRVFAgent(ensemble_sac_agent.EnsembleSacAgent):
       ood_batch_size: States of the batch used in Eq. (15); None for all.
       backup: `backups.minimum`, or `backups.independent_minimum` (AntMaze).
       repulsion: `terms.per_member_std`, or `terms.pooled_std`, which one
-        member can satisfy alone; see README.md, "Choices and deviations".
+        member can satisfy alone; see docs/methods.md.
       ood_source: Where OOD actions come from.
       kl_scale: Scale of the KL inside η_q.
       **kwargs: Of `EnsembleSacAgent`.

@@ -2,7 +2,7 @@
 
 A method is a choice of parts: the critic's head (what a Q sample is), the
 backup (what each member regresses on), and the regularizers (what else the
-critic minimises). See the table in README.md.
+critic minimises). See the table in docs/methods.md.
 """
 from typing import (
   Any,

@@ -63,7 +63,7 @@ def train_eval(
   """Trains, evaluates and saves; goes on where the run folder left off.
 
   Args:
-    run_dir: Folder of the run; README.md says what it holds.
+    run_dir: Folder of the run; docs/training.md says what it holds.
     dataset: Gives the `OfflineDataset`.
     agent: Gives the agent: `agent(time_step_spec, action_spec, num_batches=,
       seed=, train_step_counter=)`.

@@ -1,14 +1,14 @@
 """What things cost: a train step, a served answer, an environment's step.
 
-  python launch/physics.py --samples=5 --ood_actions=10 --batch=256
-  python launch/physics.py --peers=torch_members,jax_vmap --candidate=drvf
-  python launch/physics.py --check --layer_norm=off --layer_norm=on
-  python launch/physics.py --methods=pbrl_10,sac_n_10,edac_10,drvf_3,drvf_5
-  python launch/physics.py --suite=growth --picture=growth.png
-  python launch/physics.py --suite=startup --gin_file=gin/quickstart.gin
-  python launch/physics.py --suite=evaluation
-  python launch/physics.py --suite=latency
-  python launch/physics.py --suite=envs
+  python launch/benchmark.py --samples=5 --ood_actions=10 --batch=256
+  python launch/benchmark.py --peers=torch_members,jax_vmap --candidate=drvf
+  python launch/benchmark.py --check --layer_norm=off --layer_norm=on
+  python launch/benchmark.py --methods=pbrl_10,sac_n_10,edac_10,drvf_3,drvf_5
+  python launch/benchmark.py --suite=growth --picture=growth.png
+  python launch/benchmark.py --suite=startup --gin_file=gin/quickstart.gin
+  python launch/benchmark.py --suite=evaluation
+  python launch/benchmark.py --suite=latency
+  python launch/benchmark.py --suite=envs
 """
 import contextlib
 import os

@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Quiet libraries: TensorFlow's C++ notes, oneDNN's greeting, XLA's streams.
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: quickstart test test-slow lint docs install peers clean
+.PHONY: quickstart test test-slow lint docs site install peers clean
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" tests
@@ -17,7 +17,7 @@ test-slow: $(VENV)/.test
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests
 
 lint: $(VENV)/.lint
-	$(BIN)/ruff check drvf_tf launch tests benchmarks setup.py
+	$(BIN)/ruff check drvf_tf launch tests tools benchmarks setup.py
 	$(BIN)/mypy
 
 quickstart: $(VENV)/.install
@@ -25,6 +25,10 @@ quickstart: $(VENV)/.install
 
 docs: $(VENV)/.report
 	bash tools/docs.sh $(BIN)/python
+
+# README.md and docs/ as pages in site/; a dead link is an error.
+site: $(VENV)/.site
+	$(BIN)/mkdocs build --strict
 
 install: $(VENV)/.install
 
@@ -48,9 +52,13 @@ $(VENV)/.report: $(VENV)/.install
 	@PYTHON=$(PYTHON) bash tools/install.sh $(VENV) -e '.[report]'
 	@touch $@
 
+$(VENV)/.site: $(VENV)/.install
+	@PYTHON=$(PYTHON) bash tools/install.sh $(VENV) -e '.[site]'
+	@touch $@
+
 $(VENV)/.lint: $(VENV)/.install
 	@PYTHON=$(PYTHON) bash tools/install.sh $(VENV) -e '.[lint]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(PEERS_VENV) build *.egg-info
+	rm -rf $(VENV) $(PEERS_VENV) build site *.egg-info

@@ -57,6 +57,7 @@ setuptools.setup(
         'report': ['rliable==1.2.0', 'arch>=5.3.1,<8', 'pandas<3',
                    'scikit-learn>=1.3'],
         'test': ['pytest>=7.4', 'pytest-timeout>=2.1', 'pytest-xdist>=3.5'],
+        'site': ['mkdocs>=1.6,<2', 'Pygments>=2.15'],
         # mypy 1.8 is the last that accepts TF-Agents' typing-extensions 4.5.
         'lint': ['ruff==0.6.9', 'mypy==1.8.0'],
     },

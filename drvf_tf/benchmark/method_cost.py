@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 def _row(label: str, task: str, overlay: str, members: int,
          paper_seconds: float) -> Row:
-  files = (f'gin/{task}_medium.gin',
+  files = (f'gin/{task}_medium.gin', 'gin/paper.gin',
            *([f'gin/baselines/{overlay}.gin'] if overlay else []))
   return Row(f'{label} {members}, {task}', files,
              (f'EnsembleCriticNetwork.num_members={members}',),

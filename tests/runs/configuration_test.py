@@ -48,7 +48,7 @@ def test_files_are_found_from_anywhere(tmp_path, monkeypatch):
       "include 'gin/hopper_medium.gin'\nDRVFAgent.eta_q = 7.0\n")
   configuration.parse(['mine.gin', 'gin/cpu.gin'], ['train_eval.seed=4'])
   assert gin.query_parameter('DRVFAgent.eta_q') == 7.0
-  assert gin.query_parameter('DRVFAgent.eta_ood') == 3.0
+  assert gin.query_parameter('DRVFAgent.eta_ood') == 1.0
   assert gin.query_parameter('DRVFAgent.ood_batch_size') == 32
   assert gin.query_parameter('train_eval.seed') == 4
 

@@ -1,0 +1,1 @@
+"""Configurations, run folders and what is read back from them."""

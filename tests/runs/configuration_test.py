@@ -42,6 +42,18 @@ def test_a_missing_file_is_named():
     configuration.parse(['gin/nothing.gin'], [])
 
 
+@pytest.mark.parametrize('files, whole', [
+    (['gin/cpu.gin'], False), (['gin/baselines/iql.gin'], False),
+    (['gin/quickstart.gin', 'gin/cpu.gin'], True)])
+def test_a_whole_run_has_a_task(files, whole):
+  configuration.parse(files, [])
+  if whole:
+    configuration.check_complete()
+    return
+  with pytest.raises(errors.UserError, match='name one first, e.g. --task='):
+    configuration.check_complete()
+
+
 def test_files_are_found_from_anywhere(tmp_path, monkeypatch):
   monkeypatch.chdir(tmp_path)
   (tmp_path / 'mine.gin').write_text(

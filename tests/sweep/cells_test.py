@@ -16,7 +16,7 @@ def test_product_by_hand(tmp_path):
       (0, 'a', 'drvf'), (0, 'a', 'other'), (0, 'b', 'drvf'), (0, 'b', 'other'),
       (7, 'a', 'drvf'), (7, 'a', 'other'), (7, 'b', 'drvf'), (7, 'b', 'other')]
   last = found[-1]
-  assert last.run_dir == tmp_path / 'b' / 'other' / 'seed_7'
+  assert last.run_dir == tmp_path / 'b' / 'other' / 'seed7'
   assert last.name == 'b other seed 7'
   assert last.command == (
       sys.executable, _TRAIN,
@@ -26,7 +26,7 @@ def test_product_by_hand(tmp_path):
       '--gin_param=configure_runtime.inter_op_threads=3',
       '--gin_param=Evaluation.num_workers=3',
       '--gin_param=m.n=(1, 2)', '--gin_param=train_eval.seed=7',
-      f'--run_dir={tmp_path}/b/other/seed_7')
+      f'--run={tmp_path}/b/other/seed7')
   assert last.arguments == last.command[2:]
   assert len({cell.run_dir for cell in found}) == 8
 

@@ -50,7 +50,8 @@ def product(plan: plan_lib.Plan, out: pathlib.Path,
       for method, files in plan.methods.items():
         name = pathlib.Path(task).stem
         run_dir = out / name / method / f'seed{seed}'
-        bindings = (*limits, *plan.bindings, f'train_eval.seed={seed}')
+        bindings = (*limits, *filter(plan_lib.is_binding, files),
+                    *plan.bindings, f'train_eval.seed={seed}')
         found.append(Cell(name, method, seed, run_dir, (
             sys.executable, str(project_files.launcher('train')),
             f'--gin_file={task}',
@@ -64,6 +65,8 @@ def product(plan: plan_lib.Plan, out: pathlib.Path,
 def _of_method(files: Sequence[str], task: str) -> Iterator[str]:
   """The gin files of a method for the gin file of a task."""
   for file in files:
+    if plan_lib.is_binding(file):
+      continue
     if file.endswith('.gin'):
       yield for_task(file, pathlib.Path(task).stem)
     else:

@@ -15,8 +15,8 @@ class Plan(NamedTuple):
 
   Attributes:
     tasks: gin files, one for each task; `read` takes names of tasks, too.
-    methods: By name, the gin files that come after a task's; the task's alone
-      is DRVF. <file>/<task>.gin is taken instead of <file>.gin where there is
+    methods: By name, the gin files and bindings (`name.parameter=value`) that
+      come after a task's; the task's alone is DRVF. <file>/<task>.gin is taken instead of <file>.gin where there is
       one. A method's name, such as edac, stands for its file for each task.
     seeds: Of the runs.
     gin_files: For every run, after the task's and the method's.
@@ -69,11 +69,18 @@ def read(file: Optional[str], **given: Any) -> Plan:
 
 
 def _known_method(file: str) -> str:
-  """A method's gin file, or its name; refused unless there is such a thing."""
+  """A method's gin file, name or binding; refused unless there is such."""
+  if is_binding(file):
+    return file
   if file.endswith('.gin'):
     return gin_files.known_file(file)
   gin_files.of_method(file, '')
   return file
+
+
+def is_binding(part: str) -> bool:
+  """Whether a part of a method is a binding, not a file or a name."""
+  return '=' in part
 
 
 def _check(plan: Plan) -> None:
@@ -88,7 +95,7 @@ def _check(plan: Plan) -> None:
           'use letters, digits and _ . + - only.')
     if not isinstance(files, (tuple, list)):
       raise errors.UserError(
-          f'The method {name} must be a tuple of gin files, e.g. '
+          f'The method {name} must be a tuple of gin files or bindings, e.g. '
           f"('gin/bc_actor.gin',), not {files!r}.")
   names = [*(f'task {pathlib.Path(task).stem}' for task in plan.tasks),
            *(f'seed {seed}' for seed in plan.seeds)]

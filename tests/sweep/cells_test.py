@@ -44,3 +44,11 @@ def test_a_method_has_its_own_values_for_a_task(tmp_path):
                 {'edac': (str(general),)}, (0,), (), ()), tmp_path, 1)
   assert first.arguments[1] == f'--gin_file={own}'
   assert second.arguments[1] == f'--gin_file={general}'
+
+
+def test_a_method_may_be_bindings(tmp_path):
+  cell, = cells.product(
+      plan.Plan(('gin/a.gin',), {'n2': ('gin/x.gin', 'A.n=2')}, (0,), (),
+                ('m.n=1',)), tmp_path, 1)
+  assert cell.arguments[:2] == ('--gin_file=gin/a.gin', '--gin_file=gin/x.gin')
+  assert cell.arguments[5:7] == ('--gin_param=A.n=2', '--gin_param=m.n=1')

@@ -15,6 +15,11 @@ _HERE = pathlib.Path(__file__).parent
 # TF-Agents 0.19 is the last release; it was built against exactly these two.
 _TENSORFLOW = '2.15.1'
 
+# Folders beside the package that an installed one needs, too: the wheel has
+# them below drvf_tf/project (see drvf_tf/project_files.py). They have no
+# __init__.py: gin/ would hide the module gin.
+_FOLDERS = ('gin', 'sweeps', 'launch', 'benchmarks')
+
 setuptools.setup(
     name='drvf_tf',
     version='0.1.0',
@@ -23,9 +28,15 @@ setuptools.setup(
     long_description=(_HERE / 'README.md').read_text(encoding='utf-8'),
     long_description_content_type='text/markdown',
     license='Apache-2.0',
-    packages=setuptools.find_packages(include=['drvf_tf', 'drvf_tf.*']),
+    packages=[*setuptools.find_packages(include=['drvf_tf', 'drvf_tf.*']),
+              *(f'drvf_tf.project.{folder}' for folder in _FOLDERS)],
+    package_dir={f'drvf_tf.project.{folder}': folder for folder in _FOLDERS},
     package_data={'drvf_tf': ['py.typed', 'envs/*.npz',
-                              'report/published_numbers/*.csv']},
+                              'report/published_numbers/*.csv'],
+                  'drvf_tf.project.gin': ['*.gin', '*/*.gin', '*/*/*.gin'],
+                  'drvf_tf.project.sweeps': ['*.gin'],
+                  'drvf_tf.project.benchmarks': ['requirements.txt']},
+    entry_points={'console_scripts': ['drvf = drvf_tf.cli:main']},
     python_requires='>=3.9,<3.12',
     install_requires=[
         'absl-py>=1.4',
@@ -56,7 +67,8 @@ setuptools.setup(
         # launch/uncertainty.py.
         'report': ['rliable==1.2.0', 'arch>=5.3.1,<8', 'pandas<3',
                    'scikit-learn>=1.3'],
-        'test': ['pytest>=7.4', 'pytest-timeout>=2.1', 'pytest-xdist>=3.5'],
+        'test': ['pytest>=7.4', 'pytest-timeout>=2.1', 'pytest-xdist>=3.5',
+                 'setuptools>=65', 'wheel>=0.40'],  # to build the wheel
         'site': ['mkdocs>=1.6,<2', 'Pygments>=2.15'],
         # mypy 1.8 is the last that accepts TF-Agents' typing-extensions 4.5.
         'lint': ['ruff==0.6.9', 'mypy==1.8.0'],

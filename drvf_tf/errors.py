@@ -12,6 +12,8 @@ from typing import Callable, Iterator, Sequence
 
 from absl import app, logging
 
+from drvf_tf import project_files
+
 
 class UserError(Exception):
   """Something the user can mend; the message names the cause and the cure."""
@@ -19,12 +21,14 @@ class UserError(Exception):
 
 def run(main: Callable[[Sequence[str]], None]) -> None:
   """`absl.app.run` for launch scripts, with user errors in one sentence."""
+  script = sys.modules['__main__']  # --help shows its docstring
+  script.__doc__ = project_files.as_typed(script.__doc__ or '')
 
   def guarded(argv: Sequence[str]) -> None:
     try:
       main(argv)
     except UserError as error:
-      print(f'error: {error}', file=sys.stderr)
+      print(f'error: {project_files.as_typed(str(error))}', file=sys.stderr)
       sys.exit(2)
 
   app.run(guarded)
@@ -73,7 +77,7 @@ def of_divergence(folder: pathlib.Path) -> Iterator[None]:
         f'Training diverged: {error}. No bad checkpoint was written, the last '
         f'good ones are in {folder / "checkpoints"}; the same command would '
         'diverge again: try a smaller eta_ood, a larger eta_q or layer_norm, '
-        'in a new --run_dir.') from error
+        'in a new --run.') from error
 
 
 @contextlib.contextmanager

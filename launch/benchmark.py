@@ -4,7 +4,7 @@
   python launch/benchmark.py --peers=torch_members,jax_vmap --candidate=drvf
   python launch/benchmark.py --check --layer_norm=off --layer_norm=on
   python launch/benchmark.py --methods=pbrl_10,sac_n_10,edac_10,drvf_3,drvf_5
-  python launch/benchmark.py --suite=growth --picture=growth.png
+  python launch/benchmark.py --suite=growth --out=growth.png
   python launch/benchmark.py --suite=startup --gin_file=gin/quickstart.gin
   python launch/benchmark.py --suite=evaluation
   python launch/benchmark.py --suite=latency
@@ -17,6 +17,9 @@ import sys
 import tempfile
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+_ROOT = pathlib.Path(__file__).parents[1]
+if (_ROOT / 'drvf_tf').is_dir():  # a checkout, which need not be installed
+  sys.path.insert(0, str(_ROOT))
 
 from drvf_tf import errors  # noqa: E402, I001  # before TensorFlow
 import tensorflow as tf  # noqa: E402
@@ -68,7 +71,7 @@ flags.DEFINE_multi_enum('layer_norm', ['off'], ['off', 'on'],
                         'Layer normalisation; both give one line each.')
 flags.DEFINE_integer('threads', 1, 'Threads, pinned to as many cores.', 1)
 flags.DEFINE_integer('rounds', 7, 'Turns of each candidate.', 1)
-flags.DEFINE_string('picture', None, 'Where --suite=growth draws its picture.')
+flags.DEFINE_string('out', None, 'The picture that --suite=growth draws.')
 flags.DEFINE_multi_string(
     'gin_file', [], 'What --suite=startup starts, gin/quickstart.gin by '
     'default; or overlays of all --methods.')
@@ -101,10 +104,10 @@ def _growth(sizes: step_cost.Sizes) -> None:
   points = growth.measure(sizes, FLAGS.rounds)
   print(f'{sizes}, {FLAGS.threads} thread(s), {FLAGS.rounds} rounds')
   print(growth.table(points))
-  if FLAGS.picture:
+  if FLAGS.out:
     png, _ = figures.encode(growth.picture(points, sizes))
-    pathlib.Path(FLAGS.picture).write_bytes(png)
-    print(f'The picture is {FLAGS.picture}.')
+    pathlib.Path(FLAGS.out).write_bytes(png)
+    print(f'The picture is {FLAGS.out}.')
 
 
 def _startup(sizes: step_cost.Sizes) -> None:
@@ -173,7 +176,8 @@ _SUITES = {'step': _step, 'growth': _growth, 'startup': _startup,
 def main(argv):
   """Runs the suite."""
   if argv[1:]:
-    raise errors.UserError(f'unknown argument {argv[1]!r}.')
+    raise errors.UserError(
+        f'{argv[1]!r} is not a flag: choose what to time with --suite=...')
   tf.get_logger().setLevel('ERROR')  # many graphs of one function are meant
   tf.config.threading.set_intra_op_parallelism_threads(FLAGS.threads)
   tf.config.threading.set_inter_op_parallelism_threads(FLAGS.threads)

@@ -1,6 +1,6 @@
 """Evaluates a finished run, or any SavedModel policy of TF-Agents.
 
-python launch/evaluate.py --run_dir=runs/quickstart/seed0 --episodes=100
+python launch/evaluate.py --run=runs/quickstart/seed0 --episodes=100
 python launch/evaluate.py --policy=exported
 python launch/evaluate.py --policy=any/saved_model --task=hopper-medium-v2
 """
@@ -13,11 +13,13 @@ from typing import Any, Dict, Sequence, Tuple
 from absl import flags, logging
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+_ROOT = pathlib.Path(__file__).parents[1]
+if (_ROOT / 'drvf_tf').is_dir():  # a checkout, which need not be installed
+  sys.path.insert(0, str(_ROOT))
 
 from drvf_tf import errors  # noqa: E402
 
-_RUN_DIR = flags.DEFINE_string('run_dir', None, 'Folder of a finished run.')
+_RUN = flags.DEFINE_string('run', None, 'Folder of a finished run.')
 _POLICY = flags.DEFINE_string(
     'policy', None, 'A SavedModel policy, instead of a run.')
 _TASK = flags.DEFINE_string(
@@ -25,8 +27,8 @@ _TASK = flags.DEFINE_string(
 _EPISODES = flags.DEFINE_integer(
     'episodes', 100, 'Number of episodes.', lower_bound=1)
 _SEED = flags.DEFINE_integer('seed', 0, 'Of the episodes.', lower_bound=0)
-_OUTPUT = flags.DEFINE_string(
-    'output', None, 'JSON file; <run_dir>/evaluation.json for a run.')
+_OUT = flags.DEFINE_string(
+    'out', None, 'JSON file; <run>/evaluation.json for a run.')
 _VIDEO = flags.DEFINE_string(
     'video', None, 'Write the first episode as an animated GIF.')
 
@@ -35,7 +37,7 @@ def main(argv: Sequence[str]) -> None:
   """Reads the flags and evaluates."""
   if len(argv) > 1:
     raise errors.UserError(
-        f'{argv[1]!r} is not a flag: name a run with --run_dir=...')
+        f'{argv[1]!r} is not a flag: name a run with --run=...')
   if not flags.FLAGS['verbosity'].present:
     logging.set_verbosity(logging.ERROR)
   if _VIDEO.value and not _VIDEO.value.endswith('.gif'):
@@ -59,14 +61,14 @@ def main(argv: Sequence[str]) -> None:
 
 def _what() -> Tuple[pathlib.Path, str, Any]:
   """(SavedModel, task, output) from the flags."""
-  if bool(_RUN_DIR.value) == bool(_POLICY.value):
+  if bool(_RUN.value) == bool(_POLICY.value):
     raise errors.UserError(
-        'Evaluate what? Name either --run_dir or --policy.')
-  output = pathlib.Path(_OUTPUT.value) if _OUTPUT.value else None
+        'Evaluate what? Name either --run or --policy.')
+  output = pathlib.Path(_OUT.value) if _OUT.value else None
   if _POLICY.value:
     policy = pathlib.Path(_POLICY.value)
     return policy, _TASK.value or _task_of(policy), output
-  run = pathlib.Path(_RUN_DIR.value)
+  run = pathlib.Path(_RUN.value)
   facts = run / 'run.json'
   if not facts.is_file():
     raise errors.UserError(
@@ -107,7 +109,7 @@ def _write(path: pathlib.Path, result: Dict[str, Any]) -> None:
   except OSError as error:
     raise errors.UserError(
         f'{path} cannot be written ({error.strerror}): name another file with '
-        '--output.') from error
+        '--out.') from error
   print(f'JSON             {path}')
 
 

@@ -12,7 +12,9 @@ from typing import Any, Sequence
 from absl import flags, logging
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+_ROOT = pathlib.Path(__file__).parents[1]
+if (_ROOT / 'drvf_tf').is_dir():  # a checkout, which need not be installed
+  sys.path.insert(0, str(_ROOT))
 
 from drvf_tf import errors  # noqa: E402
 
@@ -46,7 +48,8 @@ _GIN_PARAM = flags.DEFINE_multi_string(
 def main(argv: Sequence[str]) -> None:
   """Restores, exports, checks, reports."""
   if len(argv) > 1:
-    raise errors.UserError(f'{argv[1]!r} is not a flag.')
+    raise errors.UserError(
+        f'{argv[1]!r} is not a flag: name a run with --run=...')
   if not _RUN.value or not _OUT.value:
     raise errors.UserError(
         'Which run, and where to? Give --run=<run folder> --out=<folder>.')

@@ -1,7 +1,7 @@
 """Reports run folders: tables, curves, aggregates, the paper's numbers beside.
 
-python launch/page.py runs --out=report
-python launch/page.py runs/quickstart/seed0 runs/quickstart/seed1
+python launch/report.py --run=runs --out=report
+python launch/report.py runs/quickstart/*  # what the shell names is --run, too
 """
 import os
 import pathlib
@@ -11,10 +11,15 @@ from typing import Sequence
 from absl import flags, logging
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+_ROOT = pathlib.Path(__file__).parents[1]
+if (_ROOT / 'drvf_tf').is_dir():  # a checkout, which need not be installed
+  sys.path.insert(0, str(_ROOT))
 
 from drvf_tf import errors  # noqa: E402
 
+_RUN = flags.DEFINE_multi_string(
+    'run', [], 'A run folder, or a folder to search for them; may be '
+    'repeated.')
 _OUT = flags.DEFINE_string(
     'out', 'report', 'Folder of the report; an older report is replaced.')
 _TARGET_SCORE = flags.DEFINE_float(
@@ -24,18 +29,19 @@ _TARGET_SCORE = flags.DEFINE_float(
 
 def main(argv: Sequence[str]) -> None:
   """Reads the runs that the arguments name and writes a report."""
-  if len(argv) < 2:
+  folders = [*_RUN.value, *argv[1:]]
+  if not folders:
     raise errors.UserError(
         'Report what? Name run folders, or a folder to search for them, e.g. '
-        '`python launch/page.py runs`.')
+        '--run=runs.')
   if not flags.FLAGS['verbosity'].present:
     logging.set_verbosity(logging.ERROR)
   import drvf_tf.envs  # noqa: F401  (before TensorFlow: it silences gym)
   from drvf_tf.report import page
   out = pathlib.Path(_OUT.value)
-  for path, reason in page.make(argv[1:], out, _TARGET_SCORE.value):
+  for path, reason in page.make(folders, out, _TARGET_SCORE.value):
     print(f'left out: {path}: {reason}')
-  print(f'The report is {out / "index.html"}, with page.md, tables/ and '
+  print(f'The report is {out / "index.html"}, with report.md, tables/ and '
         'figures/ beside it.')
 
 

@@ -1,8 +1,8 @@
 """Trains tasks × methods × seeds, many at once, on Ray.
 
 python launch/sweep.py --sweep=sweeps/maze2d_smoke.gin
-python launch/sweep.py --task=gin/hopper_medium.gin --gin_file=gin/cpu.gin \
-  --method=drvf= --method=edac=gin/baselines/edac.gin --seeds=0,1,2 \
+python launch/sweep.py --task=hopper-medium-v2 --gin_file=gin/cpu.gin \
+  --method=drvf --method=edac --method=near=gin/bc_actor.gin --seeds=0,1,2 \
   --out=runs/hopper
 
 The same command goes on where the last left off; --dry_run says where that is.
@@ -15,7 +15,9 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 from absl import flags
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+_ROOT = pathlib.Path(__file__).parents[1]
+if (_ROOT / 'drvf_tf').is_dir():  # a checkout, which need not be installed
+  sys.path.insert(0, str(_ROOT))
 
 from drvf_tf import errors  # noqa: E402
 from drvf_tf.sweep import (  # noqa: E402
@@ -33,12 +35,13 @@ from drvf_tf.train import interrupts  # noqa: E402
 _SWEEP = flags.DEFINE_string(
     'sweep', None, 'A gin file of sweep.* bindings; sweeps/ has some.')
 _TASK = flags.DEFINE_multi_string(
-    'task', None, "A task's gin file; may be repeated, instead of the sweep "
-    "file's tasks.")
+    'task', None, 'A D4RL task, or its gin file; may be repeated, instead of '
+    "the sweep file's tasks.")
 _METHOD = flags.DEFINE_multi_string(
-    'method', None, "<name>=<gin file>,...: overlays after a task's file, none "
-    '(<name>=) for DRVF; <file>/<task>.gin goes before <file>.gin where there '
-    "is one. May be repeated, instead of the sweep file's.")
+    'method', None, 'drvf, a file of gin/baselines, e.g. edac, or <name>=<gin '
+    "file>,...: overlays after a task's file, none (<name>=) for DRVF; "
+    '<file>/<task>.gin goes before <file>.gin where there is one. May be '
+    "repeated, instead of the sweep file's.")
 _SEEDS = flags.DEFINE_list(
     'seeds', None, "Seeds, e.g. 0,1,2, instead of the sweep file's.")
 _GIN_FILE = flags.DEFINE_multi_string(
@@ -47,7 +50,7 @@ _GIN_FILE = flags.DEFINE_multi_string(
 _GIN_PARAM = flags.DEFINE_multi_string(
     'gin_param', [], 'A gin binding for every run; may be repeated.')
 _OUT = flags.DEFINE_string(
-    'out', None, 'Folder of the sweep: <task>/<method>/seed_<seed> are '
+    'out', None, 'Folder of the sweep: <task>/<method>/seed<seed> are '
     "ordinary run folders. runs/<sweep file's name> by default.")
 _CPUS = flags.DEFINE_integer(
     'cpus_per_run', 1, 'CPUs, threads and evaluation processes of a run.',
@@ -121,7 +124,7 @@ def _close(todo: Sequence[cells.Cell], failed: Sequence[Tuple[cells.Cell, str]],
   for cell, note in failed:
     print(f'\n{cell.name} failed: {note}\n  its output: '
           f'{cell.run_dir / "train.log"}')
-  print(f'\nRun folders  {_out()}/<task>/<method>/seed_<seed>', flush=True)
+  print(f'\nRun folders  {_out()}/<task>/<method>/seed<seed>', flush=True)
   if signal is not None:
     print('Stopped and saved; to go on:\n  '
           + shlex.join([sys.executable, *sys.argv]), flush=True)
@@ -146,11 +149,13 @@ def _methods() -> Optional[Dict[str, List[str]]]:
   found: Dict[str, List[str]] = {}
   for text in _METHOD.value:
     name, equals, files = text.partition('=')
-    if not equals or name in found:
+    if name in found:
       raise errors.UserError(
           f'--method={text} should be a new name and its gin files, e.g. '
-          '--method=edac=gin/baselines/edac.gin, or --method=drvf= for none.')
-    found[name] = [file for file in files.split(',') if file]
+          '--method=mine=my_method.gin, or --method=edac.')
+    # A name alone stands for its file for each task.
+    found[name] = ([file for file in files.split(',') if file] if equals
+                   else [name])
   return found
 
 

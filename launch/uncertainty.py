@@ -12,7 +12,9 @@ from typing import Sequence
 from absl import flags, logging
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+_ROOT = pathlib.Path(__file__).parents[1]
+if (_ROOT / 'drvf_tf').is_dir():  # a checkout, which need not be installed
+  sys.path.insert(0, str(_ROOT))
 
 from drvf_tf import errors  # noqa: E402
 
@@ -36,8 +38,8 @@ _ROWS = flags.DEFINE_integer(
 _SEED = flags.DEFINE_integer(
     'seed', 0, 'Of the choice of points and rows, and of t-SNE.',
     lower_bound=0)
-_OUTPUT_DIR = flags.DEFINE_string(
-    'output_dir', None, 'Where to write uncertainty.png, .svg and .json; '
+_OUT = flags.DEFINE_string(
+    'out', None, 'Where to write uncertainty.png, .svg and .json; '
     '<first run>/uncertainty by default.')
 
 
@@ -65,7 +67,7 @@ def main(argv: Sequence[str]) -> None:
   print(page.table(report.numbers))
   _say('t-SNE and picture ...')
   folder = pathlib.Path(
-      _OUTPUT_DIR.value or pathlib.Path(_RUN.value[0]) / 'uncertainty')
+      _OUT.value or pathlib.Path(_RUN.value[0]) / 'uncertainty')
   for path in page.write(report, folder):
     print(f'written: {path}')
 

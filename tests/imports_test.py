@@ -8,6 +8,7 @@ _ROOT = pathlib.Path(__file__).parents[1] / 'drvf_tf'
 # A package may import those of lines above its own, and its own; packages of
 # one line do not know each other. Modules at the top are for all.
 _ORDER = (
+    ('project_files',),
     ('errors', 'versions', 'figures'),
     ('envs',),
     ('data', 'networks'),
@@ -17,6 +18,7 @@ _ORDER = (
     ('runs',),
     ('train',),
     ('sweep', 'report', 'benchmark', 'uncertainty', 'demo'),
+    ('cli',),
 )
 _LEVEL = {name: level for level, names in enumerate(_ORDER) for name in names}
 

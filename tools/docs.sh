@@ -50,7 +50,7 @@ trained() { # trained <run> <flags of launch/train.py>
   local name=$1
   shift
   finished "$name" ||
-    "$python" launch/train.py "$@" --run_dir="$runs/$name" \
+    "$python" launch/train.py "$@" --run="$runs/$name" \
       --gin_param="configure_runtime.inter_op_threads=1"
 }
 
@@ -72,7 +72,7 @@ uncertainty() { # uncertainty <picture> <data that are not theirs> <run> ...
     flags+=(--run="$runs/$run" --label="${method^^}")
   done
   "$python" launch/uncertainty.py "${flags[@]}" --ood="$data" \
-    --output_dir="$runs/$name" ||
+    --out="$runs/$name" ||
     { give_up "$name" "launch/uncertainty.py could not draw it"; return 0; }
   cp "$runs/$name/uncertainty.png" "$pictures/$name.png"
 }
@@ -80,13 +80,13 @@ uncertainty() { # uncertainty <picture> <data that are not theirs> <run> ...
 growth() { # growth <picture>
   announce "$1" "launch/benchmark.py --suite=growth" || return 0
   "$python" launch/benchmark.py --suite=growth --rounds=3 \
-    --picture="$pictures/$1.png" ||
+    --out="$pictures/$1.png" ||
     give_up "$1" "launch/benchmark.py could not draw it"
 }
 
 demo() { # demo <picture>
   announce "$1" "launch/demo.py" || return 0
-  "$python" launch/demo.py --output_dir="$runs/$1" ||
+  "$python" launch/demo.py --out="$runs/$1" ||
     { give_up "$1" "launch/demo.py could not draw it"; return 0; }
   cp "$runs/$1/$1.png" "$pictures/$1.png"
 }

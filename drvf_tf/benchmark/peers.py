@@ -15,13 +15,13 @@ from typing import Any, Dict, List, Sequence
 import numpy as np
 import tensorflow as tf
 
-from drvf_tf import errors
+from drvf_tf import errors, project_files
 from drvf_tf.agents import drvf_agent
 from drvf_tf.benchmark import step_cost, timing
 from drvf_tf.networks import heads, noise
 
 NAMES = ('torch_members', 'torch_baddbmm', 'jax_members', 'jax_vmap')
-_FOLDER = pathlib.Path(__file__).parents[2] / 'benchmarks'
+_FOLDER = project_files.ROOT / 'benchmarks'
 PYTHON = _FOLDER / '.venv' / 'bin' / 'python'  # of `make peers`
 _SCRIPT = _FOLDER / 'peer.py'
 

@@ -9,9 +9,7 @@ import tempfile
 import time
 from typing import List, NamedTuple, Sequence
 
-from drvf_tf import errors
-
-_LAUNCHER = pathlib.Path(__file__).parents[2] / 'launch' / 'train.py'
+from drvf_tf import errors, project_files
 
 
 class StartUp(NamedTuple):
@@ -54,10 +52,10 @@ def measure(gin_files: Sequence[str], bindings: Sequence[str] = ()) -> StartUp:
 def _command(gin_files: Sequence[str], bindings: Sequence[str],
              run_dir: pathlib.Path) -> List[str]:
   one_by_one = ['train_eval.steps_per_call=1', 'train_eval.log_interval=1']
-  return [sys.executable, str(_LAUNCHER),
+  return [sys.executable, str(project_files.launcher('train')),
           *(f'--gin_file={file}' for file in gin_files),
           *(f'--gin_param={binding}' for binding in (*bindings, *one_by_one)),
-          f'--run_dir={run_dir}']
+          f'--run={run_dir}']
 
 
 def _has_trained(run_dir: pathlib.Path) -> bool:

@@ -4,24 +4,27 @@ import re
 import shlex
 from typing import List
 
+from drvf_tf import project_files
 from drvf_tf.runs import finished as runs_lib
 
 
 def reproduce(run: runs_lib.Run) -> str:
   """A command line that trains a run again."""
   words = list(run.command)
+  train = project_files.as_typed('python launch/train.py')
   if not words or os.path.basename(words[0]) != 'train.py':
-    return ('python launch/train.py --gin_file='
+    return (f'{train} --gin_file='
             f'{shlex.quote(str(run.path / "config.gin"))} --seed={run.seed}')
   kept: List[str] = []
   skip = False
   for word in words[1:]:
     name, equals, _ = word.partition('=')
-    flag = name.startswith('-') and name.lstrip('-') in ('run_dir', 'seed')
+    flag = name.startswith('-') and name.lstrip('-') in (
+        'run', 'run_dir', 'seed')
     if not skip and not flag:
       kept.append(shlex.quote(word))
     skip = flag and not equals  # the value is the next word
-  return ' '.join(['python launch/train.py', *kept, f'--seed={run.seed}'])
+  return ' '.join([train, *kept, f'--seed={run.seed}'])
 
 
 def fold(command: str, width: int = 100) -> str:

@@ -1,6 +1,5 @@
 """gin files and bindings to a configuration, with errors a person can read."""
 import importlib
-import pathlib
 import pkgutil
 import re
 from typing import List, Sequence
@@ -8,11 +7,9 @@ from typing import List, Sequence
 import gin
 from absl import logging
 
-import drvf_tf
-from drvf_tf import errors
+from drvf_tf import errors, project_files
 from drvf_tf.runs import binding_checks
 
-_ROOT = pathlib.Path(drvf_tf.__file__).parents[1]
 # Packages whose modules hold configurables.
 _PACKAGES = ('agents', 'data', 'losses', 'networks', 'train', 'policies')
 
@@ -29,15 +26,14 @@ def parse(files: Sequence[str], bindings: Sequence[str]) -> None:
     UserError: A file is missing, or a line is not right.
   """
   register()
-  folders = [pathlib.Path(), _ROOT]
+  gin.add_config_file_search_path(str(project_files.ROOT))
   for file in files:
-    if not any((folder / file).is_file() for folder in folders):
+    path = project_files.find(file)
+    if path is None:
       raise errors.UserError(
           f'There is no gin file {file}: those of the project are in '
-          f'{_ROOT / "gin"}.')
-    folders.append(pathlib.Path(file).parent.absolute())
-  for folder in folders[1:]:
-    gin.add_config_file_search_path(str(folder))
+          f'{project_files.ROOT / "gin"}.')
+    gin.add_config_file_search_path(str(path.parent))
   verbosity = logging.get_verbosity()
   logging.set_verbosity(logging.FATAL)  # gin reports every place it looks at
   try:
@@ -47,6 +43,21 @@ def parse(files: Sequence[str], bindings: Sequence[str]) -> None:
   finally:
     logging.set_verbosity(verbosity)
   binding_checks.check_bindings()
+
+
+def check_complete() -> None:
+  """Raises `UserError` unless what was parsed is a whole run.
+
+  An overlay, such as gin/cpu.gin, is nothing by itself.
+  """
+  for part in ('dataset', 'agent', 'environment', 'evaluation'):
+    try:
+      gin.query_parameter(f'train_eval.{part}')
+    except ValueError as error:  # not bound
+      raise errors.UserError(
+          f'The gin files give no {part} to train with, since none of them is '
+          "a task's: name one first, e.g. --task=hopper-medium-v2 or "
+          '--gin_file=gin/hopper_medium.gin.') from error
 
 
 def register() -> None:

@@ -9,8 +9,7 @@ from typing import Any, Dict, List, Tuple
 import numpy as np
 
 from drvf_tf import errors
-from drvf_tf.runs import cost_record
-from drvf_tf.runs import settings
+from drvf_tf.runs import cost_record, settings
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

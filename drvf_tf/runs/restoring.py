@@ -10,8 +10,7 @@ from tf_agents.train.utils import train_utils
 
 from drvf_tf import errors
 from drvf_tf.data import offline_dataset
-from drvf_tf.runs import configuration
-from drvf_tf.runs import runtime
+from drvf_tf.runs import configuration, runtime
 
 
 class RestoredRun(NamedTuple):

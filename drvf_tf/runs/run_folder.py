@@ -14,7 +14,7 @@ import subprocess
 import sys
 from typing import IO, Any, Dict, List, Optional
 
-from drvf_tf import errors, versions
+from drvf_tf import errors, project_files, versions
 
 # What may differ when a run resumes: nothing here changes what is learned up
 # to a step, nor what is recorded of it. Everything else must be the same.
@@ -67,12 +67,12 @@ class RunFolder:
     if forbidden:
       raise errors.UserError(
           f'{self.path} was made by another configuration: choose another '
-          '--run_dir, or go back to its own; the lines that differ (- of the '
+          '--run, or go back to its own; the lines that differ (- of the '
           'folder, + of this command) are:\n' + '\n'.join(forbidden))
     if self.read_facts()['dataset_hash'] != dataset_hash:
       raise errors.UserError(
           f'{self.path} was made with data of another content: choose another '
-          '--run_dir, or bring back the file it was trained on.')
+          '--run, or bring back the file it was trained on.')
 
   def describe(self, config: str, facts: Dict[str, Any]) -> None:
     """Writes config.gin and run.json, or adds this start to run.json."""
@@ -140,14 +140,14 @@ def _lock(path: pathlib.Path) -> IO[str]:
   except OSError as error:
     raise errors.UserError(
         f'The run folder {path} cannot be written to ({error.strerror}): '
-        'choose another with --run_dir.') from error
+        'choose another with --run.') from error
   try:
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
   except OSError as error:
     lock.close()
     raise errors.UserError(
         f'Another process is training in {path}: wait for it, or choose '
-        'another --run_dir.') from error
+        'another --run.') from error
   return lock
 
 
@@ -179,11 +179,12 @@ def _processor() -> Optional[str]:
 
 def _git_commit() -> Optional[str]:
   """The commit of this source tree, with a + if it was changed since."""
-  root = pathlib.Path(__file__).parents[2]
+  if not project_files.is_checkout():  # it may be inside another repository
+    return None
   try:
     return subprocess.run(
-        ['git', '-C', str(root), 'describe', '--always', '--abbrev=40',
-         '--dirty=+', '--exclude=*'],
+        ['git', '-C', str(project_files.ROOT), 'describe', '--always',
+         '--abbrev=40', '--dirty=+', '--exclude=*'],
         check=True, capture_output=True, text=True).stdout.strip()
   except (OSError, subprocess.CalledProcessError):
     return None

@@ -1,11 +1,11 @@
 """The runs of a plan: their folders and their commands."""
 import pathlib
 import sys
-from typing import List, NamedTuple, Tuple
+from typing import Iterator, List, NamedTuple, Sequence, Tuple
 
+from drvf_tf import project_files
+from drvf_tf.runs import gin_files
 from drvf_tf.sweep import plan as plan_lib
-
-_ROOT = pathlib.Path(__file__).parents[2]
 
 
 class Cell(NamedTuple):
@@ -49,16 +49,30 @@ def product(plan: plan_lib.Plan, out: pathlib.Path,
     for task in plan.tasks:
       for method, files in plan.methods.items():
         name = pathlib.Path(task).stem
-        run_dir = out / name / method / f'seed_{seed}'
-        bindings = (*limits, *plan.bindings, f'train_eval.seed={seed}')
+        run_dir = out / name / method / f'seed{seed}'
+        bindings = (*limits, *filter(plan_lib.is_binding, files),
+                    *plan.bindings, f'train_eval.seed={seed}')
         found.append(Cell(name, method, seed, run_dir, (
-            sys.executable, str(_ROOT / 'launch' / 'train.py'),
+            sys.executable, str(project_files.launcher('train')),
             f'--gin_file={task}',
-            *(f'--gin_file={for_task(file, name)}' for file in files),
+            *(f'--gin_file={file}' for file in _of_method(files, task)),
             *(f'--gin_file={file}' for file in plan.gin_files),
             *(f'--gin_param={binding}' for binding in bindings),
-            f'--run_dir={run_dir}')))
+            f'--run={run_dir}')))
   return found
+
+
+def _of_method(files: Sequence[str], task: str) -> Iterator[str]:
+  """The gin files of a method for the gin file of a task."""
+  for file in files:
+    if plan_lib.is_binding(file):
+      continue
+    if file.endswith('.gin'):
+      yield for_task(file, pathlib.Path(task).stem)
+    else:
+      found = gin_files.of_method(file, task)
+      if found:
+        yield found
 
 
 def for_task(file: str, task: str) -> str:
@@ -73,4 +87,4 @@ def for_task(file: str, task: str) -> str:
     to include what it refines; else `file`.
   """
   own = pathlib.Path(file).with_suffix('') / f'{task}.gin'
-  return str(own) if (_ROOT / own).is_file() else file
+  return str(own) if (project_files.ROOT / own).is_file() else file

@@ -6,20 +6,18 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 import gin
 from absl import logging
 
-from drvf_tf import errors
-from drvf_tf.runs import binding_checks
-
-_ROOT = pathlib.Path(__file__).parents[2]
+from drvf_tf import errors, project_files
+from drvf_tf.runs import binding_checks, gin_files
 
 
 class Plan(NamedTuple):
   """Tasks × methods × seeds, and what every run has in common.
 
   Attributes:
-    tasks: gin files, one for each task.
-    methods: By name, the gin files that come after a task's; the task's alone
-      is DRVF. <file>/<task>.gin is taken instead of <file>.gin where there is
-      one.
+    tasks: gin files, one for each task; `read` takes names of tasks, too.
+    methods: By name, the gin files and bindings (`name.parameter=value`) that
+      come after a task's; the task's alone is DRVF. <file>/<task>.gin is taken instead of <file>.gin where there is
+      one. A method's name, such as edac, stands for its file for each task.
     seeds: Of the runs.
     gin_files: For every run, after the task's and the method's.
     bindings: For every run, over all files.
@@ -56,48 +54,40 @@ def read(file: Optional[str], **given: Any) -> Plan:
   """
   gin.clear_config()
   if file is not None:
-    _parse(known_file(file))
+    _parse(gin_files.known_file(file))
   arguments = {name: value for name, value in given.items()
                if value is not None}
   for name in ('gin_files', 'bindings'):
     arguments[name] = (*_bound(name), *arguments.get(name, ()))
   plan = sweep(**arguments)
+  plan = plan._replace(tasks=tuple(map(gin_files.of_task, plan.tasks)))
   _check(plan)
   return plan._replace(
-      tasks=tuple(map(known_file, plan.tasks)),
-      methods={name: tuple(map(known_file, files))
+      methods={name: tuple(map(_known_method, files))
                for name, files in plan.methods.items()},
-      gin_files=tuple(map(known_file, plan.gin_files)))
+      gin_files=tuple(map(gin_files.known_file, plan.gin_files)))
 
 
-def known_file(file: str) -> str:
-  """The path of a file, the same from whichever folder it was named.
+def _known_method(file: str) -> str:
+  """A method's gin file, name or binding; refused unless there is such."""
+  if is_binding(file):
+    return file
+  if file.endswith('.gin'):
+    return gin_files.known_file(file)
+  gin_files.of_method(file, '')
+  return file
 
-  Args:
-    file: Looked for in the working directory, then in the project.
 
-  Returns:
-    Relative to the project for its own files, else absolute.
-
-  Raises:
-    UserError: There is none.
-  """
-  for folder in (pathlib.Path.cwd(), _ROOT):
-    path = folder / file
-    if path.is_file():
-      path = path.resolve()
-      own = _ROOT.resolve()
-      return str(path.relative_to(own) if own in path.parents else path)
-  raise errors.UserError(
-      f'There is no file {file}: those of the project are in {_ROOT / "gin"} '
-      f'and {_ROOT / "sweeps"}.')
+def is_binding(part: str) -> bool:
+  """Whether a part of a method is a binding, not a file or a name."""
+  return '=' in part
 
 
 def _check(plan: Plan) -> None:
   if not plan.tasks:
     raise errors.UserError(
-        'Which tasks? Name gin files with --task=gin/quickstart.gin, or a '
-        'sweep file with --sweep=sweeps/maze2d_smoke.gin.')
+        'Which tasks? Name them with --task=hopper-medium-v2, or a sweep '
+        'file with --sweep=sweeps/maze2d_smoke.gin.')
   for name, files in plan.methods.items():
     if not re.fullmatch(r'[\w.+-]*\w[\w.+-]*', name):
       raise errors.UserError(
@@ -105,7 +95,7 @@ def _check(plan: Plan) -> None:
           'use letters, digits and _ . + - only.')
     if not isinstance(files, (tuple, list)):
       raise errors.UserError(
-          f'The method {name} must be a tuple of gin files, e.g. '
+          f'The method {name} must be a tuple of gin files or bindings, e.g. '
           f"('gin/bc_actor.gin',), not {files!r}.")
   names = [*(f'task {pathlib.Path(task).stem}' for task in plan.tasks),
            *(f'seed {seed}' for seed in plan.seeds)]
@@ -120,7 +110,7 @@ def _parse(file: str) -> None:
   verbosity = logging.get_verbosity()
   logging.set_verbosity(logging.FATAL)  # gin reports every place it looks at
   try:
-    gin.parse_config_file(str(_ROOT / file))
+    gin.parse_config_file(str(project_files.ROOT / file))
   except (ValueError, KeyError, ImportError, OSError, SyntaxError) as error:
     text = ' '.join(str(error).split())
     raise errors.UserError(

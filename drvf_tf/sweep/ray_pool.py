@@ -2,15 +2,13 @@
 import importlib.util
 import logging
 import os
-import pathlib
 import re
 import socket
 from typing import Any, Dict, Hashable, List, Optional, Tuple
 
-from drvf_tf import errors
+from drvf_tf import errors, project_files
 from drvf_tf.sweep import attempt
 
-_ROOT = pathlib.Path(__file__).parents[2]
 _OBJECT_STORE = 80 << 20  # bytes; results are a sentence each
 
 
@@ -58,8 +56,9 @@ class RayPool:
     os.environ.setdefault('RAY_USAGE_STATS_ENABLED', '0')
     # Ray would start its workers, and our runs from them, at niceness 15.
     os.environ.setdefault('RAY_worker_niceness', '0')
-    os.environ['PYTHONPATH'] = os.pathsep.join(
-        filter(None, [str(_ROOT), os.environ.get('PYTHONPATH')]))
+    if project_files.is_checkout():  # it need not be installed
+      os.environ['PYTHONPATH'] = os.pathsep.join(filter(
+          None, [str(project_files.ROOT), os.environ.get('PYTHONPATH')]))
     import ray
     self._ray = ray
     self._keys: Dict[Any, Hashable] = {}

@@ -1,5 +1,4 @@
 """The methods of the family: what each is, its gin file, its size."""
-import pathlib
 import re
 from typing import Any, List, NamedTuple, Sequence
 
@@ -8,9 +7,9 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import time_step as ts
 
-from drvf_tf.runs import configuration
+from drvf_tf import project_files
+from drvf_tf.runs import configuration, gin_files
 
-_ROOT = pathlib.Path(__file__).parents[2]
 # Sizes of halfcheetah and walker2d: the paper counts parameters there.
 _OBSERVATION, _ACTION = 17, 6
 _TASK = 'gin/walker2d_medium.gin'
@@ -35,12 +34,13 @@ DRVF = Method('DRVF', 'The paper: Bayesian heads, KL, repulsion.', '')
 def known() -> List[Method]:
   """DRVF and every method that has a gin file of its own."""
   found = [DRVF]
-  for path in sorted((_ROOT / 'gin' / 'baselines').glob('*.gin')):
+  for path in sorted(
+      (project_files.ROOT / 'gin' / 'baselines').glob('*.gin')):
     text = path.read_text(encoding='utf-8')
     name = re.search(r"^train_eval\.method = '(.*)'$", text, re.M)
     if name:
       found.append(Method(name.group(1), _first_sentence(text),
-                          str(path.relative_to(_ROOT))))
+                          project_files.name(path)))
   return found
 
 
@@ -90,4 +90,12 @@ def table() -> str:
     count = parameters(agent_of([_TASK, *overlay]))
     lines += [f'{method.name:22}{count:13,}  {method.gin_file or "-"}',
               f'    {method.what}']
+  return '\n'.join(lines)
+
+
+def task_table() -> str:
+  """The tasks that have a gin file, as text."""
+  lines = [f'{"task":29}gin file']
+  lines += [f'{name:29}gin/{stem}.gin'
+            for stem, name in gin_files.tasks().items()]
   return '\n'.join(lines)

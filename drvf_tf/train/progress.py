@@ -123,7 +123,7 @@ def draw_curves(evaluations: Sequence[Mapping[str, Any]],
   _draw_scores(axes[0, 0], evaluations)
   panels = ((axes[0, 1], 'Q less what the data returned',
              ('overestimation',), 'linear'),
-            (axes[0, 2], 'penalty beyond that at data actions',
+            (axes[0, 2], 'penalty less that at data actions',
              ('penalty_gap_policy', 'penalty_gap_uniform'), 'linear'),
             (axes[1, 0], 'Q-std',
              ('q_std_data', 'q_std_policy', 'q_std_uniform'), 'linear'),

@@ -180,7 +180,7 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
     raise errors.UserError(
         f'{home.path} has been trained for {reached:,} steps, more than '
         f'train_eval.num_steps = {num_steps:,}: ask for at least as many, or '
-        'choose another --run_dir.')
+        'choose another --run.')
   if home.summary is not None and reached == num_steps:
     print(f'{home.path} is a finished run.')
     _draw(home, parts, seed)

@@ -172,7 +172,7 @@ def write(report: Report, folder: pathlib.Path) -> List[pathlib.Path]:
   except OSError as error:
     raise errors.UserError(
         f'{folder} cannot be written to ({error.strerror}): name another '
-        'folder with --output_dir.') from error
+        'folder with --out.') from error
   return paths
 
 

@@ -74,12 +74,12 @@ def _make_agent(monkeypatch):
         ts.time_step_spec(OBSERVATION), ACTION, critic, actor, sgd(), sgd(),
         sgd(), num_batches=4.0, eta_q=2.0, eta_ood=0.5, num_samples=2,
         num_ood_actions=3, gamma=0.9, **kwargs)
-    loc, rho, bias_loc, bias_rho = critic.variables
+    loc, rho, bias_loc, bias_rho = critic.trainable_variables
     loc.assign([[[1.], [2.]], [[-1.], [0.]]])
     bias_loc.assign([[[3.]], [[1.]]])
     for variable in (rho, bias_rho):  # σ = softplus(ρ) = 1
       variable.assign(tf.fill(variable.shape, float(np.log(np.e - 1))))
-    kernel, bias = actor.variables
+    kernel, bias = actor.trainable_variables
     kernel.assign(tf.zeros_like(kernel))
     bias.assign([np.arctanh(0.5), 0.0])
     agent.initialize()
@@ -118,7 +118,7 @@ def test_eq_16_with_independent_targets(make_agent, backup, targets):
 
 def test_eq_14_is_of_the_target_network(make_agent):
   agent = make_agent()
-  bias = agent.target_critic_network.variables[2]
+  bias = agent.target_critic_network.trainable_variables[2]
   bias.assign_add(tf.ones_like(bias))
   target = SHARED_TARGET + 0.9
   assert _terms(agent)['td_loss'] == pytest.approx(
@@ -135,7 +135,7 @@ def test_eq_14_without_its_entropy(make_agent):
 
 def test_eq_16_slope(make_agent):
   agent = make_agent(repulsion=terms.pooled_std)
-  bias = agent.critic_network.variables[2]
+  bias = agent.critic_network.trainable_variables[2]
   with tf.GradientTape() as tape:
     loss = agent.critic_loss(BATCH.time_step, BATCH.action_step.action,
                              BATCH.next_time_step)
@@ -181,12 +181,12 @@ def test_ood_batch_size_takes_the_first_states(make_agent):
 
 def test_a_train_step_moves_each_part_as_its_loss_says(make_agent):
   agent = make_agent()
-  target_before = agent.target_critic_network.variables[0].numpy()
+  target_before = agent.target_critic_network.trainable_variables[0].numpy()
   agent.train(BATCH)
   # Entropy −LOG_PI is above its target −1: the temperature falls.
   assert float(agent._log_alpha) == pytest.approx(
       -0.1 * (-LOG_PI + 1.0), rel=1e-5)
-  online = agent.critic_network.variables[0].numpy()
+  online = agent.critic_network.trainable_variables[0].numpy()
   np.testing.assert_allclose(
-      agent.target_critic_network.variables[0],
+      agent.target_critic_network.trainable_variables[0],
       0.995 * target_before + 0.005 * online, rtol=1e-5)

@@ -22,7 +22,7 @@ def test_collect_then_card(tmp_path):
   output = tmp_path / 'maze.hdf5'
   collected = _run(tmp_path, 'collect.py', '--task=maze2d-umaze-v1',
                    '--policy=waypoints', '--num_steps=3000', '--seed=1',
-                   f'--output={output}')
+                   f'--out={output}')
   assert collected.returncode == 0, collected.stderr
   assert '3,000 rows' in collected.stdout
   with h5py.File(output) as file:
@@ -30,7 +30,7 @@ def test_collect_then_card(tmp_path):
                          'timeouts', 'next_observations', 'infos'}
     assert 'collected, not D4RL: waypoints' in file.attrs['note']
   shown = _run(tmp_path, 'dataset.py', f'--dataset={output}',
-               '--task=maze2d-umaze-v1', f'--output_dir={tmp_path / "card"}')
+               '--task=maze2d-umaze-v1', f'--out={tmp_path / "card"}')
   assert shown.returncode == 0, shown.stderr
   assert 'normalised score' in shown.stdout
   assert json.loads((tmp_path / 'card/card.json').read_text())['rows'] == 3000
@@ -50,5 +50,5 @@ def test_errors_are_sentences(tmp_path):
       'error: ')
   _assert_sentence(
       _run(tmp_path, 'collect.py', '--task=hopper-medium-v2',
-           '--policy=waypoints', f'--output={tmp_path / "x.hdf5"}'),
+           '--policy=waypoints', f'--out={tmp_path / "x.hdf5"}'),
       'is not a maze2d task')

@@ -42,7 +42,7 @@ def _run_folder(tmp_path_factory):
 
 
 def test_a_run_is_scored_with_an_interval(run):
-  shown = _run(f'--run_dir={run}', '--episodes=3', '--seed=1')
+  shown = _run(f'--run={run}', '--episodes=3', '--seed=1')
   assert shown.returncode == 0, shown.stderr
   assert 'normalised score' in shown.stdout and '95 %' in shown.stdout
   result = json.loads((run / 'evaluation.json').read_text())
@@ -62,10 +62,10 @@ def test_an_interval_covers_the_mean():
 
 
 @pytest.mark.parametrize('flags, sentence', [
-    ([], 'Name either --run_dir or --policy'),
-    (['--run_dir=/nowhere'], 'has no run.json'),
+    ([], 'Name either --run or --policy'),
+    (['--run=/nowhere'], 'has no run.json'),
     (['--policy=/nowhere'], 'name the task with --task'),
-    (['--run_dir=x', '--video=x.mp4'], 'must end in .gif'),
+    (['--run=x', '--video=x.mp4'], 'must end in .gif'),
 ])
 def test_errors_are_sentences(flags, sentence):
   result = _run(*flags)
@@ -75,7 +75,7 @@ def test_errors_are_sentences(flags, sentence):
 
 def test_an_unfinished_run_says_so(tmp_path):
   (tmp_path / 'run.json').write_text('{"task": "maze2d-umaze-v1"}')
-  result = _run(f'--run_dir={tmp_path}')
+  result = _run(f'--run={tmp_path}')
   assert result.returncode == 2 and 'not finished' in result.stderr
 
 

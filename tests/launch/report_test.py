@@ -16,7 +16,8 @@ def _run(*arguments):
 
 def test_the_last_line_says_where_the_report_is(tmp_path):
   made_up_runs.write(tmp_path / 'run', 0, [[1.0]], [2.0])
-  shown = _run(str(tmp_path), f'{tmp_path}/nowhere', f'--out={tmp_path}/out')
+  shown = _run(f'--run={tmp_path}', f'{tmp_path}/nowhere',
+               f'--out={tmp_path}/out')
   assert shown.returncode == 0, shown.stderr
   assert shown.stderr == ''
   left_out, last = shown.stdout.splitlines()

@@ -1,5 +1,6 @@
 """launch/sweep.py as a user runs it, as far as that goes without Ray."""
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -34,7 +35,9 @@ def test_flags_that_make_no_sense_are_one_sentence(tmp_path):
   assert 'Which tasks' in _sentence(out)
   assert 'no file gin/none.gin' in _sentence(out, '--task=gin/none.gin')
   assert 'whole numbers' in _sentence(out, task, '--seeds=0,x')
-  assert '--method=drvf=' in _sentence(out, task, '--method=drvf')
+  assert 'did you mean edac' in _sentence(out, task, '--method=edca')
+  assert 'did you mean hopper-medium-v2' in _sentence(
+      out, '--task=hoper-medium-v2')
   assert 'new name' in _sentence(out, task, '--method=a=', '--method=a=')
   assert "pip install '.[sweep]'" in _sentence(out, task)
   assert not list(tmp_path.iterdir())
@@ -55,12 +58,26 @@ def test_dry_run_shows_states_and_commands(tmp_path):
       '--gin_file=gin/bc_actor.gin']
   assert lines[4].split()[-3:] == [
       '--gin_param=train_eval.num_steps=2000', '--gin_param=train_eval.seed=0',
-      f'--run_dir={tmp_path}/quickstart/near/seed_0']
+      f'--run={tmp_path}/quickstart/near/seed0']
+
+
+def test_tasks_and_methods_by_name(tmp_path):
+  result = _run('--task=antmaze-umaze', '--task=hopper-medium-v2',
+                '--method=drvf', '--method=iql', f'--out={tmp_path}',
+                '--dry_run', cwd=tmp_path)
+  assert result.returncode == 0, result.stderr
+  files = [re.findall(r'--gin_file=(\S+)', line)
+           for line in result.stdout.splitlines() if '--gin_file' in line]
+  assert files == [
+      ['gin/antmaze_umaze.gin'],
+      ['gin/antmaze_umaze.gin', 'gin/baselines/iql_antmaze.gin'],
+      ['gin/hopper_medium.gin'],
+      ['gin/hopper_medium.gin', 'gin/baselines/iql.gin']]
 
 
 def test_a_sweep_file_names_the_folder(tmp_path):
   result = _run('--sweep=sweeps/maze2d_smoke.gin', '--seeds=5', '--dry_run',
                 cwd=tmp_path)
   assert result.returncode == 0, result.stderr
-  assert f'--run_dir={tmp_path}/runs/maze2d_smoke/quickstart/drvf/seed_5' in (
+  assert f'--run={tmp_path}/runs/maze2d_smoke/quickstart/drvf/seed5' in (
       result.stdout)

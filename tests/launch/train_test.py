@@ -40,6 +40,34 @@ def test_flags_that_make_no_sense_are_answered_at_once():
   assert time.monotonic() - started < 10
 
 
+@pytest.mark.parametrize('overlay', ['cpu', 'bc_actor', 'cloned_start'])
+def test_an_overlay_alone_is_one_sentence(overlay, tmp_path):
+  sentence = _sentence(f'--gin_file=gin/{overlay}.gin', f'--run={tmp_path}/x')
+  assert 'none of them is a task' in sentence
+  assert not list(tmp_path.iterdir())
+
+
+def test_a_typo_in_a_name_is_answered_at_once():
+  assert 'did you mean hopper-medium' in _sentence('--task=hoper-medium')
+  assert 'did you mean edac' in _sentence(
+      '--task=hopper-medium', '--method=edca')
+  assert '--method needs --task' in _sentence(
+      '--method=edac', '--gin_file=gin/hopper_medium.gin')
+
+
+def test_files_by_task_and_method(tmp_path):
+  result = subprocess.run(
+      [sys.executable, _TRAIN, '--task=hopper-medium-v2', '--method=edac',
+       '--gin_file=gin/cpu.gin'], capture_output=True, text=True, check=False,
+      cwd=tmp_path, env={**os.environ, 'HOME': str(tmp_path),
+                         'D4RL_DATASET_DIR': str(tmp_path),
+                         'http_proxy': 'http://127.0.0.1:9'})
+  assert result.stdout.splitlines()[0] == (
+      'gin files: gin/hopper_medium.gin, '
+      'gin/baselines/edac/hopper_medium.gin, gin/cpu.gin')
+  assert (tmp_path / 'runs' / 'hopper_medium+edac+cpu' / 'seed0').is_dir()
+
+
 def test_an_error_on_the_way_is_one_sentence(tmp_path):
   sentence = _sentence(
       '--gin_file=gin/hopper_medium.gin', f'--run_dir={tmp_path / "run"}',

@@ -52,19 +52,23 @@ def test_other_data_are_not_compared(tmp_path):
 
 
 @pytest.mark.parametrize('key, value', [
-    ('M', 'members_3'), ('n', 'samples_2'), ('K', 'ood_actions_1'),
-    ('S', 'ood_states_4'),
-    ('loss', 'no_repulsion'), ('loss', 'no_kl'), ('loss', 'td_only'),
-    ('ood', 'uniform_ood')])
-def test_the_gin_files_of_app_e_vary_what_their_kind_says(key, value):
+    ('M', 'EnsembleCriticNetwork.num_members=3'),
+    ('n', 'DRVFAgent.num_samples=2'), ('K', 'DRVFAgent.num_ood_actions=1'),
+    ('S', 'DRVFAgent.ood_batch_size=4'),
+    ('loss', 'gin/ablations/no_repulsion.gin'),
+    ('loss', 'gin/ablations/no_kl.gin'), ('loss', 'gin/ablations/td_only.gin'),
+    ('ood', 'gin/ablations/uniform_ood.gin')])
+def test_the_ablations_of_app_e_vary_what_their_kind_says(key, value):
   small = ['EnsembleCriticNetwork.hidden_units=(8,)',
            'tanh_gaussian_actor.hidden_units=(8,)']
 
-  def operative(*files):
-    methods.agent_of(['gin/quickstart.gin', *files], small, 4, 2)
+  def operative(*parts):
+    files = [part for part in parts if part.endswith('.gin')]
+    bindings = [part for part in parts if part not in files]
+    methods.agent_of(['gin/quickstart.gin', *files], [*small, *bindings], 4, 2)
     return settings.read(gin.operative_config_str())
 
-  plain, varied = operative(), operative(f'gin/ablations/{value}.gin')
+  plain, varied = operative(), operative(value)
   kind = next(kind for kind in ablations.KINDS if kind.key == key)
   assert kind.value(plain)[0] != kind.value(varied)[0]
   differ = {name for name in {*plain, *varied}

@@ -42,13 +42,25 @@ def test_a_missing_file_is_named():
     configuration.parse(['gin/nothing.gin'], [])
 
 
+@pytest.mark.parametrize('files, whole', [
+    (['gin/cpu.gin'], False), (['gin/baselines/iql.gin'], False),
+    (['gin/quickstart.gin', 'gin/cpu.gin'], True)])
+def test_a_whole_run_has_a_task(files, whole):
+  configuration.parse(files, [])
+  if whole:
+    configuration.check_complete()
+    return
+  with pytest.raises(errors.UserError, match='name one first, e.g. --task='):
+    configuration.check_complete()
+
+
 def test_files_are_found_from_anywhere(tmp_path, monkeypatch):
   monkeypatch.chdir(tmp_path)
   (tmp_path / 'mine.gin').write_text(
       "include 'gin/hopper_medium.gin'\nDRVFAgent.eta_q = 7.0\n")
   configuration.parse(['mine.gin', 'gin/cpu.gin'], ['train_eval.seed=4'])
   assert gin.query_parameter('DRVFAgent.eta_q') == 7.0
-  assert gin.query_parameter('DRVFAgent.eta_ood') == 3.0
+  assert gin.query_parameter('DRVFAgent.eta_ood') == 1.0
   assert gin.query_parameter('DRVFAgent.ood_batch_size') == 32
   assert gin.query_parameter('train_eval.seed') == 4
 

@@ -5,9 +5,7 @@ import math
 import pytest
 import tensorflow as tf
 
-from drvf_tf.report import comparison
-from drvf_tf.report import cost_section
-from drvf_tf.report import gathering
+from drvf_tf.report import comparison, cost_section, gathering
 from drvf_tf.runs import cost_record
 from tests.report import made_up_runs
 

@@ -33,9 +33,9 @@ def test_endings_and_what_was_said(tmp_path):
   assert _attempt(tmp_path, 'crash_once') == (
       attempt.Ending.CRASHED, 'killed by SIGKILL')
   assert _attempt(tmp_path, 'crash_once').ending is attempt.Ending.FINISHED
-  log = (tmp_path / 'task/crash_once/seed_0/train.log').read_text()
+  log = (tmp_path / 'task/crash_once/seed0/train.log').read_text()
   assert log.count('$ ') == 2  # both attempts
-  record = states.read_record(tmp_path / 'task/crash_once/seed_0')
+  record = states.read_record(tmp_path / 'task/crash_once/seed0')
   assert record['ended'] >= record['started']
 
 

@@ -16,7 +16,7 @@ def test_product_by_hand(tmp_path):
       (0, 'a', 'drvf'), (0, 'a', 'other'), (0, 'b', 'drvf'), (0, 'b', 'other'),
       (7, 'a', 'drvf'), (7, 'a', 'other'), (7, 'b', 'drvf'), (7, 'b', 'other')]
   last = found[-1]
-  assert last.run_dir == tmp_path / 'b' / 'other' / 'seed_7'
+  assert last.run_dir == tmp_path / 'b' / 'other' / 'seed7'
   assert last.name == 'b other seed 7'
   assert last.command == (
       sys.executable, _TRAIN,
@@ -26,7 +26,7 @@ def test_product_by_hand(tmp_path):
       '--gin_param=configure_runtime.inter_op_threads=3',
       '--gin_param=Evaluation.num_workers=3',
       '--gin_param=m.n=(1, 2)', '--gin_param=train_eval.seed=7',
-      f'--run_dir={tmp_path}/b/other/seed_7')
+      f'--run={tmp_path}/b/other/seed7')
   assert last.arguments == last.command[2:]
   assert len({cell.run_dir for cell in found}) == 8
 
@@ -44,3 +44,11 @@ def test_a_method_has_its_own_values_for_a_task(tmp_path):
                 {'edac': (str(general),)}, (0,), (), ()), tmp_path, 1)
   assert first.arguments[1] == f'--gin_file={own}'
   assert second.arguments[1] == f'--gin_file={general}'
+
+
+def test_a_method_may_be_bindings(tmp_path):
+  cell, = cells.product(
+      plan.Plan(('gin/a.gin',), {'n2': ('gin/x.gin', 'A.n=2')}, (0,), (),
+                ('m.n=1',)), tmp_path, 1)
+  assert cell.arguments[:2] == ('--gin_file=gin/a.gin', '--gin_file=gin/x.gin')
+  assert cell.arguments[5:7] == ('--gin_param=A.n=2', '--gin_param=m.n=1')

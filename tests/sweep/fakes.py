@@ -9,7 +9,7 @@ FAKE_TRAIN = pathlib.Path(__file__).with_name('fake_train.py')
 
 
 def cell(out, do, seed=0):
-  run_dir = out / 'task' / do / f'seed_{seed}'
+  run_dir = out / 'task' / do / f'seed{seed}'
   return cells.Cell('task', do, seed, run_dir, (
       sys.executable, str(FAKE_TRAIN), f'--do={do}', f'--run_dir={run_dir}'))
 

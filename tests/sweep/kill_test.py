@@ -35,7 +35,7 @@ def _trainings(out):
   """(process, its parent) of every training in a sweep's folder."""
   return [(number, parent) for number, (parent, command)
           in _processes().items()
-          if any(part.startswith(f'--run_dir={out}'.encode())
+          if any(part.startswith(f'--run={out}'.encode())
                  for part in command)
           and not any(b'die_with_parent' in part for part in command)]
 
@@ -131,7 +131,7 @@ def undisturbed(todo, out):
   """Runs the commands of cells by themselves, in other folders."""
   for cell in todo:
     folder = out / cell.run_dir.name / cell.method
-    command = [*cell.command[:-1], f'--run_dir={folder}']
+    command = [*cell.command[:-1], f'--run={folder}']
     subprocess.run(command, check=True, capture_output=True)
     assert tiny_run.contents(cell.run_dir) == tiny_run.contents(folder)
 

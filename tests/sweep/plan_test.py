@@ -4,6 +4,7 @@ import pathlib
 import pytest
 
 from drvf_tf import errors
+from drvf_tf.runs import gin_files
 from drvf_tf.sweep import cells, plan
 
 _ROOT = pathlib.Path(__file__).parents[2]
@@ -45,14 +46,14 @@ sweep.bindings = ('a.b=1',)
 
 def test_a_file_of_the_project_has_one_name_from_everywhere(
     tmp_path, monkeypatch):
-  names = {plan.known_file('gin/cpu.gin'),
-           plan.known_file(str(_ROOT / 'gin/cpu.gin'))}
+  names = {gin_files.known_file('gin/cpu.gin'),
+           gin_files.known_file(str(_ROOT / 'gin/cpu.gin'))}
   monkeypatch.chdir(_ROOT / 'gin')
-  names.add(plan.known_file('cpu.gin'))
+  names.add(gin_files.known_file('cpu.gin'))
   assert names == {'gin/cpu.gin'}
   monkeypatch.chdir(tmp_path)
   own = _file(tmp_path, '')
-  assert plan.known_file('sweep.gin') == str(pathlib.Path(own).resolve())
+  assert gin_files.known_file('sweep.gin') == str(pathlib.Path(own).resolve())
 
 
 @pytest.mark.parametrize('text, sentence', [

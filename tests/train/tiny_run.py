@@ -55,7 +55,7 @@ def command(run_dir: pathlib.Path, gin_bindings: Sequence[str],
             gin_file: str = GIN_FILE) -> List[str]:
   """The command line of a run."""
   return [sys.executable, str(ROOT / 'launch' / 'train.py'),
-          f'--gin_file={gin_file}', f'--run_dir={run_dir}',
+          f'--gin_file={gin_file}', f'--run={run_dir}',
           *(f'--gin_param={binding}' for binding in gin_bindings)]
 
 

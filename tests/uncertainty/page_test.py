@@ -42,8 +42,9 @@ def _runs(tmp_path_factory):
   data = tiny_run.make_data(tmp_path_factory.mktemp('data'))
   return [
       _make_run(tmp_path_factory.mktemp('bayes'), data,
-                'loading.load.transforms=(@normalize_observations,)'),
+                'loading.load.states=@normalize_observations'),
       _make_run(tmp_path_factory.mktemp('point'), data,
+                'loading.load.states=@raw_observations',
                 'EnsembleCriticNetwork.head=@PointHead')]
 
 

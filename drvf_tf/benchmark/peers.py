@@ -44,7 +44,8 @@ class Peer:
     if not os.path.exists(python):
       raise errors.UserError(
           'Peers run in an environment of their own, and there is no '
-          f'{python}: run `make peers`, or name another with --peer_python.')
+          f'{python}: run `make peers` in a checkout, or name another with '
+          '--peer_python.')
     self.name = name
     self._process = subprocess.Popen(
         [python, str(_SCRIPT), name, str(setup)], stdin=subprocess.PIPE,

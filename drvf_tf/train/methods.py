@@ -95,7 +95,10 @@ def table() -> str:
 
 def task_table() -> str:
   """The tasks that have a gin file, as text."""
-  lines = [f'{"task":29}gin file']
-  lines += [f'{name:29}gin/{stem}.gin'
-            for stem, name in gin_files.tasks().items()]
+  lines = [f'{"task":30}gin file']
+  for stem, name in gin_files.tasks().items():
+    # More than one file may be on a task; then its name means one of them.
+    other = gin_files.of_task(name) != f'gin/{stem}.gin'
+    shown = f'{stem} ({name})' if other else name
+    lines.append(f'{shown:30}gin/{stem}.gin')
   return '\n'.join(lines)

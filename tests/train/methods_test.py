@@ -18,6 +18,12 @@ def test_every_method_says_what_it_is():
     assert len(method.what) > 20 and method.what.endswith('.'), method
 
 
+def test_tasks_by_the_names_that_choose_them():
+  lines = methods.task_table().splitlines()
+  assert 'hopper-medium-v2              gin/hopper_medium.gin' in lines
+  assert 'quickstart (maze2d-umaze-v1)  gin/quickstart.gin' in lines
+
+
 def test_a_first_sentence():
   text = '# A method (paper, App. E; Some et al., 2021): one.\n# Two.\nx = 1\n'
   assert methods._first_sentence(text) == (

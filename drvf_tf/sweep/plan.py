@@ -16,8 +16,9 @@ class Plan(NamedTuple):
   Attributes:
     tasks: gin files, one for each task; `read` takes names of tasks, too.
     methods: By name, the gin files and bindings (`name.parameter=value`) that
-      come after a task's; the task's alone is DRVF. <file>/<task>.gin is taken instead of <file>.gin where there is
-      one. A method's name, such as edac, stands for its file for each task.
+      come after a task's; the task's alone is DRVF. <file>/<task>.gin is taken
+      instead of <file>.gin where there is one. A method's name, such as edac,
+      stands for its file for each task.
     seeds: Of the runs.
     gin_files: For every run, after the task's and the method's.
     bindings: For every run, over all files.

@@ -49,10 +49,9 @@ def main(argv) -> None:
   files.write(output, arrays, collecting.describe(
       f'{_POLICY.value} on {_TASK.value}', _NUM_STEPS.value, _SEED.value,
       _ACTION_NOISE.value))
-  ends = int((arrays['terminals'] | arrays['timeouts']).sum())
-  print(f'written: {output}, {len(arrays["rewards"]):,} rows, {ends:,} '
-        f'episodes; `launch/dataset.py --dataset={output} '
-        f'--task={_TASK.value}` shows its card.')
+  print(f'written: {output}, {len(arrays["rewards"]):,} rows, '
+        f'{collecting.episodes_in_words(arrays)}; `launch/dataset.py '
+        f'--dataset={output} --task={_TASK.value}` shows its card.')
 
 
 if __name__ == '__main__':

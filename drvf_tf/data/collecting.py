@@ -1,6 +1,6 @@
 """Collects data in D4RL's format by acting in a task."""
 import os
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Mapping, Optional
 
 import numpy as np
 import tqdm
@@ -30,10 +30,7 @@ def collect(task_name: str, actor: Actor, num_steps: int,
       rows[key].append(value)
     first = outcome.terminal or outcome.timeout
     observation = task.reset() if first else outcome.observation
-  arrays = {key: np.array(values) for key, values in rows.items()}
-  # The recording stops here, whether or not the episode did.
-  arrays['timeouts'][-1] |= not arrays['terminals'][-1]
-  return arrays
+  return {key: np.array(values) for key, values in rows.items()}
 
 
 def random_actor(task_name: str, seed: int) -> Actor:
@@ -104,6 +101,16 @@ def _check_specs(policy: Any, space: Any, directory: str,
         f'the policy in {directory} takes observations {found[0]} and gives '
         f'actions {found[1]}, and {task_name} has {expected[0]} and '
         f'{expected[1]}: name the task it was trained for.')
+
+
+def episodes_in_words(arrays: Mapping[str, np.ndarray]) -> str:
+  """How many episodes were recorded, and whether the last one is whole."""
+  ends = arrays['terminals'] | arrays['timeouts']
+  whole = int(ends.sum())
+  if ends[-1]:
+    return f'{whole:,} whole episodes'
+  return (f'{whole + 1:,} episodes ({whole:,} whole, the last cut off by the '
+          'end of the recording)')
 
 
 def describe(actor: str, num_steps: int, seed: int,

@@ -31,8 +31,9 @@ def _arrays():
   if _POLICY.value == 'random':
     actor = collecting.random_actor(task, seed)
   else:
-    actor = collecting.saved_policy_actor(
-        _POLICY.value, task, seed, _ACTION_NOISE.value)
+    from drvf_tf.policies import loading
+    actor = collecting.policy_actor(
+        loading.load(_POLICY.value).policy, task, seed, _ACTION_NOISE.value)
   return collecting.collect(task, actor, steps, seed)
 
 

@@ -1,15 +1,15 @@
 """A SavedModel policy, evaluated on its own."""
 import pathlib
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
-from drvf_tf.train import evaluation, rollouts
+from drvf_tf.train import evaluation, rollouts, tasks
 
 _BOOTSTRAP_SAMPLES = 10_000
 
 
-def evaluate(act: Callable[[np.ndarray], np.ndarray], task: Any,
+def evaluate(act: tasks.Act, task: tasks.Task,
              num_episodes: int, seed: int) -> Dict[str, Any]:
   """Scores a policy over seeded episodes in parallel processes.
 
@@ -50,7 +50,7 @@ def confidence_interval(values: np.ndarray, seed: int) -> Tuple[float, float]:
   return float(low), float(high)
 
 
-def film(act: Callable[[np.ndarray], np.ndarray], task: Any, seed: int,
+def film(act: tasks.Act, task: tasks.Task, seed: int,
          path: pathlib.Path) -> None:
   """Writes one episode as an animated GIF, every second frame.
 

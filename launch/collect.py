@@ -36,8 +36,9 @@ def _arrays():
   if _POLICY.value == 'random':
     actor = collecting.random_actor(task, seed)
   else:
-    actor = collecting.saved_policy_actor(
-        _POLICY.value, task, seed, _ACTION_NOISE.value)
+    from drvf_tf.policies import loading
+    actor = collecting.policy_actor(
+        loading.load(_POLICY.value).policy, task, seed, _ACTION_NOISE.value)
   return collecting.collect(task, actor, steps, seed)
 
 
@@ -55,11 +56,10 @@ def main(argv) -> None:
   files.write(output, arrays, collecting.describe(
       f'{_POLICY.value} on {_TASK.value}', _NUM_STEPS.value, _SEED.value,
       _ACTION_NOISE.value))
-  ends = int((arrays['terminals'] | arrays['timeouts']).sum())
   print(project_files.as_typed(
-      f'written: {output}, {len(arrays["rewards"]):,} rows, {ends:,} '
-      f'episodes; `python launch/dataset.py --dataset={output} '
-      f'--task={_TASK.value}` shows its card.'))
+      f'written: {output}, {len(arrays["rewards"]):,} rows, '
+      f'{collecting.episodes_in_words(arrays)}; `python launch/dataset.py '
+      f'--dataset={output} --task={_TASK.value}` shows its card.'))
 
 
 if __name__ == '__main__':

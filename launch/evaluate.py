@@ -8,7 +8,7 @@ import json
 import os
 import pathlib
 import sys
-from typing import Any, Dict, Sequence, Tuple
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
 
 from absl import flags, logging
 
@@ -44,30 +44,29 @@ def main(argv: Sequence[str]) -> None:
     raise errors.UserError(
         f'--video={_VIDEO.value} must end in .gif: it is an animated GIF.')
   folder, task_name, output = _what()
-  # d4rl before TensorFlow: it silences what gym prints when it is imported.
-  from drvf_tf.train import tasks
-  task = tasks.D4rlTask(task_name)
-  from drvf_tf.train import saved_policy
-  act = saved_policy.load(folder)
+  import drvf_tf.envs  # noqa: F401  before TensorFlow: it silences gym
+  from drvf_tf.policies import loading
+  from drvf_tf.train import saved_policy, tasks
+  policy = loading.load(folder)
+  task = tasks.D4rlTask(task_name or _task_of(folder, policy.facts))
   result = {'policy': str(folder), **saved_policy.evaluate(
-      act, task, _EPISODES.value, _SEED.value)}
+      policy.act, task, _EPISODES.value, _SEED.value)}
   _show(result)
   if output is not None:
     _write(output, result)
   if _VIDEO.value:
-    saved_policy.film(act, task, _SEED.value, pathlib.Path(_VIDEO.value))
+    saved_policy.film(policy.act, task, _SEED.value, pathlib.Path(_VIDEO.value))
     print(f'video            {_VIDEO.value}')
 
 
-def _what() -> Tuple[pathlib.Path, str, Any]:
-  """(SavedModel, task, output) from the flags."""
+def _what() -> Tuple[pathlib.Path, Optional[str], Any]:
+  """(SavedModel, task where it is told, output) from the flags."""
   if bool(_RUN.value) == bool(_POLICY.value):
     raise errors.UserError(
         'Evaluate what? Name either --run or --policy.')
   output = pathlib.Path(_OUT.value) if _OUT.value else None
   if _POLICY.value:
-    policy = pathlib.Path(_POLICY.value)
-    return policy, _TASK.value or _task_of(policy), output
+    return pathlib.Path(_POLICY.value), _TASK.value, output
   run = pathlib.Path(_RUN.value)
   facts = run / 'run.json'
   if not facts.is_file():
@@ -82,13 +81,12 @@ def _what() -> Tuple[pathlib.Path, str, Any]:
   return run / 'policy', task, output or run / 'evaluation.json'
 
 
-def _task_of(policy: pathlib.Path) -> str:
+def _task_of(folder: pathlib.Path, facts: Mapping[str, Any]) -> str:
   """The task that an export names."""
-  facts = policy / 'assets' / 'export.json'
-  task = json.loads(facts.read_text()).get('task') if facts.is_file() else None
+  task = facts.get('task')
   if task is None:
     raise errors.UserError(
-        f'{policy} does not say its task, since launch/export.py did not write '
+        f'{folder} does not say its task, since launch/export.py did not write '
         'it: name the task with --task=...')
   return task
 

@@ -1,8 +1,7 @@
 """DRVF: Diverse Randomized Value Functions, in the paper's names."""
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
 import gin
-import tensorflow as tf
 from tf_agents.networks import network
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
@@ -29,10 +28,10 @@ class DRVFAgent(ensemble_sac_agent.EnsembleSacAgent):
                num_samples: int = 10,
                num_ood_actions: int = 10,
                ood_batch_size: Optional[int] = None,
-               backup: Callable[..., tf.Tensor] = backups.minimum,
-               repulsion: Callable[..., tf.Tensor] = terms.per_member_std,
-               ood_source: Callable[..., tf.Tensor] = ood_actions.from_policy,
-               kl_scale: Callable[[int, float], float] = terms.kl_per_batch,
+               backup: backups.Backup = backups.minimum,
+               repulsion: terms.Spread = terms.per_member_std,
+               ood_source: ood_actions.Source = ood_actions.from_policy,
+               kl_scale: terms.KlScale = terms.kl_per_batch,
                **kwargs: Any):
     """Creates the agent.
 

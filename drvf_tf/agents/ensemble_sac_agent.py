@@ -49,10 +49,10 @@ class EnsembleSacAgent(sac_agent.SacAgent):
                critic_optimizer: types.Optimizer,
                alpha_optimizer: types.Optimizer,
                num_batches: float = 1.0,
-               backup: Callable[..., tf.Tensor] = backups.minimum,
-               actor_value: Callable[..., tf.Tensor] = backups.minimum,
+               backup: backups.Backup = backups.minimum,
+               actor_value: backups.Backup = backups.minimum,
                regularizers: Sequence[regularizers_lib.Regularizer] = (),
-               actor_constraint: Callable[..., tf.Tensor] = (
+               actor_constraint: constraints.Constraint = (
                    constraints.unconstrained),
                td_weight: float = 1.0,
                backup_entropy: float = 1.0,

@@ -22,7 +22,9 @@ def make(dataset: offline_dataset.OfflineDataset) -> dict[str, Any]:
       'episode_length': _summary(dataset.episode_lengths()),
       'return': _summary(returns),
       'terminals': int(dataset.terminals.sum()),
-      'timeouts': int((dataset.episode_ends & ~dataset.terminals).sum()),
+      'timeouts': int((dataset.episode_ends & ~dataset.terminals).sum()
+                      - dataset.cut_off),
+      'cut_off': int(dataset.cut_off),
       'reward': _summary(dataset.rewards),
       'rewarded_share': float(np.mean(dataset.rewards != 0)),
       'action_saturation': _saturation(dataset),
@@ -104,7 +106,9 @@ def to_text(card: dict[str, Any]) -> str:
     lines.append(('normalised score', spread('normalized_score')))
   lines += [
       ('episode ends', f'{card["terminals"]:,} terminal, '
-                       f'{card["timeouts"]:,} timed out'),
+                       f'{card["timeouts"]:,} timed out'
+                       + ', 1 cut off by the end of the recording'
+                       * card['cut_off']),
       ('reward', spread('reward', 3)),
       ('rewarded rows', f'{100 * card["rewarded_share"]:.2f} %'),
       ('saturated actions', f'{100 * card["action_saturation"]:.2f} %'),

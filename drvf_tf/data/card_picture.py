@@ -4,14 +4,22 @@ import pathlib
 import numpy as np
 from matplotlib import figure
 
+from drvf_tf import figures
 from drvf_tf.data import card, offline_dataset
 
 _MAX_POINTS = 20_000
+_TITLE_WIDTH = 110  # characters of the title's size in the picture's width
 
 
 def save(dataset: offline_dataset.OfflineDataset, path: pathlib.Path) -> None:
-  """Draws four panels into a PNG file."""
-  picture = figure.Figure(figsize=(10, 7.5), layout='constrained')
+  """Draws the picture into a PNG file."""
+  path.parent.mkdir(parents=True, exist_ok=True)
+  draw(dataset).savefig(path, dpi=120)
+
+
+def draw(dataset: offline_dataset.OfflineDataset) -> figure.Figure:
+  """Four panels."""
+  picture = figures.new(10, 7.5)
   axes = picture.subplots(2, 2)
   axes[0, 0].hist(dataset.episode_returns(), bins=50)
   axes[0, 0].set(xlabel='return of an episode', ylabel='episodes')
@@ -25,9 +33,9 @@ def save(dataset: offline_dataset.OfflineDataset, path: pathlib.Path) -> None:
   dots = axes[1, 1].scatter(*points.T, c=dataset.rewards[rows], s=2)
   axes[1, 1].set(xlabel=label.format(1), ylabel=label.format(2))
   picture.colorbar(dots, ax=axes[1, 1], label='reward')
-  picture.suptitle(f'{dataset.name}: {dataset.provenance}', fontsize=10)
-  path.parent.mkdir(parents=True, exist_ok=True)
-  picture.savefig(path, dpi=120)
+  title = f'{dataset.name}: {dataset.provenance}'
+  picture.suptitle(figures.wrap(title, _TITLE_WIDTH), fontsize=10)
+  return picture
 
 
 def _plane(observations: np.ndarray) -> tuple[np.ndarray, str]:

@@ -1,12 +1,15 @@
 """Collects data in D4RL's format by acting in a task."""
-import os
-from typing import Any, Callable, Optional
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import numpy as np
 import tqdm
 
 from drvf_tf import errors
 from drvf_tf.envs import d4rl_tasks
+
+if TYPE_CHECKING:
+  from tf_agents.policies import py_policy
 
 # (observation, is it the first of its episode) -> action
 Actor = Callable[[np.ndarray, bool], np.ndarray]
@@ -30,10 +33,7 @@ def collect(task_name: str, actor: Actor, num_steps: int,
       rows[key].append(value)
     first = outcome.terminal or outcome.timeout
     observation = task.reset() if first else outcome.observation
-  arrays = {key: np.array(values) for key, values in rows.items()}
-  # The recording stops here, whether or not the episode did.
-  arrays['timeouts'][-1] |= not arrays['terminals'][-1]
-  return arrays
+  return {key: np.array(values) for key, values in rows.items()}
 
 
 def random_actor(task_name: str, seed: int) -> Actor:
@@ -44,12 +44,12 @@ def random_actor(task_name: str, seed: int) -> Actor:
       space.low, space.high).astype(np.float32)
 
 
-def saved_policy_actor(directory: str, task_name: str, seed: int,
-                       action_noise: float) -> Actor:
-  """A TF-Agents SavedModel policy, with Gaussian noise on its actions.
+def policy_actor(policy: 'py_policy.PyPolicy', task_name: str, seed: int,
+                 action_noise: float) -> Actor:
+  """A policy of TF-Agents, with Gaussian noise on its actions.
 
   Args:
-    directory: of any policy saved by TF-Agents' `PolicySaver`.
+    policy: on batches of time steps, as `policies.loading.load` gives it.
     task_name: the task to act in.
     seed: of the noise. Data of a greedy policy follow from the seed; a policy
       that samples inside its own graph keeps its own randomness.
@@ -58,12 +58,10 @@ def saved_policy_actor(directory: str, task_name: str, seed: int,
   Returns:
     The actor.
   """
-  from tf_agents.policies import py_tf_eager_policy
   from tf_agents.trajectories import time_step as ts
 
-  policy = _load_policy(py_tf_eager_policy, directory)
   space = d4rl_tasks.make(task_name)
-  _check_specs(policy, space, directory, task_name)
+  _check_specs(policy, space, task_name)
   low, high = space.action_space.low, space.action_space.high
   rng = np.random.default_rng(seed)
   state: list = [()]
@@ -71,39 +69,37 @@ def saved_policy_actor(directory: str, task_name: str, seed: int,
   def act(observation: np.ndarray, first: bool) -> np.ndarray:
     if first:
       state[0] = policy.get_initial_state(1)
-    time_step = ts.restart(observation) if first else ts.transition(
-        observation, np.float32(0))
+    batch = np.asarray(observation, np.float32)[np.newaxis]
+    time_step = ts.restart(batch, 1) if first else ts.transition(
+        batch, np.zeros(1, np.float32), np.ones(1, np.float32))
     step = policy.action(time_step, state[0])
     state[0] = step.state
     noise = action_noise * (high - low) / 2 * rng.standard_normal(low.shape)
-    return np.clip(step.action + noise, low, high)
+    return np.clip(np.asarray(step.action)[0] + noise, low, high)
 
   return act
 
 
-def _load_policy(module: Any, directory: str) -> Any:
-  if not os.path.isfile(os.path.join(directory, 'saved_model.pb')):
-    raise errors.UserError(
-        f'{directory} holds no saved policy (no saved_model.pb): give the '
-        'folder of a SavedModel policy, or `waypoints` or `random`.')
-  if not os.path.isfile(os.path.join(directory, 'policy_specs.pbtxt')):
-    raise errors.UserError(
-        f'{directory} is a SavedModel but not a TF-Agents policy (no '
-        'policy_specs.pbtxt): export it with `launch/export.py` or '
-        "TF-Agents' PolicySaver.")
-  return module.SavedModelPyTFEagerPolicy(directory, load_specs_from_pbtxt=True)
-
-
-def _check_specs(policy: Any, space: Any, directory: str,
+def _check_specs(policy: 'py_policy.PyPolicy', space: Any,
                  task_name: str) -> None:
   expected = (space.observation_space.shape, space.action_space.shape)
   found = (tuple(policy.time_step_spec.observation.shape),
            tuple(policy.action_spec.shape))
   if found != expected:
     raise errors.UserError(
-        f'the policy in {directory} takes observations {found[0]} and gives '
+        f'the policy takes observations {found[0]} and gives '
         f'actions {found[1]}, and {task_name} has {expected[0]} and '
         f'{expected[1]}: name the task it was trained for.')
+
+
+def episodes_in_words(arrays: Mapping[str, np.ndarray]) -> str:
+  """How many episodes were recorded, and whether the last one is whole."""
+  ends = arrays['terminals'] | arrays['timeouts']
+  whole = int(ends.sum())
+  if ends[-1]:
+    return f'{whole:,} whole episodes'
+  return (f'{whole + 1:,} episodes ({whole:,} whole, the last cut off by the '
+          'end of the recording)')
 
 
 def describe(actor: str, num_steps: int, seed: int,

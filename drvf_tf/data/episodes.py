@@ -1,13 +1,13 @@
 """From recorded rows to transitions that never span two episodes."""
 from collections.abc import Mapping
-from typing import Optional
+from typing import Any, Optional
 
 import numpy as np
 
 
 def to_transitions(arrays: Mapping[str, np.ndarray],
                    max_episode_steps: Optional[int],
-                   drop_unknown_next: bool = True) -> dict[str, np.ndarray]:
+                   drop_unknown_next: bool = True) -> dict[str, Any]:
   """Finds episode ends and next observations.
 
   Where the data have no `next_observations`, a row's next observation is the
@@ -23,7 +23,7 @@ def to_transitions(arrays: Mapping[str, np.ndarray],
       known (with their own observation): for statistics, not for training.
 
   Returns:
-    The arrays of an `OfflineDataset`.
+    The arrays of an `OfflineDataset`, and its `cut_off`.
   """
   terminals = arrays['terminals'].astype(bool)
   if 'timeouts' in arrays:
@@ -31,6 +31,7 @@ def to_transitions(arrays: Mapping[str, np.ndarray],
   else:
     timeouts = _timeouts_by_length(terminals, max_episode_steps)
   ends = terminals | timeouts
+  cut_off = not ends[-1]
   ends[-1] = True  # the recording stops here, whether or not the episode did
   observations = arrays['observations'].astype(np.float32)
   keep = np.ones(len(ends), bool)
@@ -50,6 +51,7 @@ def to_transitions(arrays: Mapping[str, np.ndarray],
       'next_observations': next_observations[keep],
       'terminals': terminals[keep],
       'episode_ends': ends[keep],
+      'cut_off': bool(cut_off),
   }
 
 

@@ -35,6 +35,7 @@ class OfflineDataset:
       are (raw - mean) / std. A policy must do the same to what it sees.
     observation_std: [observation], where observations are normalised.
     held_out: episodes that were set aside before training, where there are.
+    cut_off: whether the recording stopped before the last episode did.
   """
   observations: np.ndarray
   actions: np.ndarray
@@ -50,6 +51,7 @@ class OfflineDataset:
   observation_mean: Optional[np.ndarray] = None
   observation_std: Optional[np.ndarray] = None
   held_out: Optional['OfflineDataset'] = None
+  cut_off: bool = False
 
   def __post_init__(self) -> None:
     for field in dataclasses.fields(self):

@@ -98,5 +98,6 @@ def _episode_numbers(dataset: offline_dataset.OfflineDataset) -> np.ndarray:
 
 def _rows(dataset: offline_dataset.OfflineDataset,
           rows: np.ndarray) -> offline_dataset.OfflineDataset:
-  return dataset.replace(**{
-      name: getattr(dataset, name)[rows] for name in offline_dataset.ARRAYS})
+  return dataset.replace(
+      cut_off=dataset.cut_off and bool(rows[-1]),
+      **{name: getattr(dataset, name)[rows] for name in offline_dataset.ARRAYS})

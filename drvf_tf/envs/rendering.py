@@ -24,6 +24,7 @@ class Offscreen:
     self._size: tuple[int, int] = (0, 0)
     self.cam = mujoco.MjvCamera()
     mujoco.mjv_defaultFreeCamera(sim.model.raw, self.cam)
+    _look_down_on_maze(sim.model.raw, self.cam)
 
   def render(self, width: Optional[int] = None, height: Optional[int] = None,
              camera_id: Optional[int] = None) -> None:
@@ -55,6 +56,24 @@ class Offscreen:
     distances = self._renderer.render()[::-1]
     self._renderer.disable_depth_rendering()
     return pixels, distances
+
+
+def _look_down_on_maze(model: mujoco.MjModel, camera: mujoco.MjvCamera) -> None:
+  """All of a maze2d maze, from above; other tasks keep MuJoCo's camera.
+
+  The ground is far larger than the maze: MuJoCo's own camera looks at its
+  middle, and shows the maze small and in a corner.
+  """
+  walls = [i for i in range(model.ngeom)
+           if model.geom(i).name.startswith('wall_')]
+  if not walls:
+    return
+  low, high = (edge(model.geom_pos[walls], axis=0)
+               for edge in (np.min, np.max))
+  camera.lookat[:] = (low + high) / 2
+  side = np.max(high - low) + 1.5  # walls are one wide, and a margin
+  camera.distance = side / 2 / np.tan(np.radians(model.vis.global_.fovy / 2))
+  camera.azimuth, camera.elevation = 90, -90
 
 
 @functools.cache

@@ -14,6 +14,8 @@ import tensorflow_probability as tfp
 
 from drvf_tf.networks import q_values, statistics
 
+Backup = Callable[[q_values.QValues], tf.Tensor]
+
 
 @gin.configurable
 def minimum(q: q_values.QValues) -> tf.Tensor:
@@ -55,7 +57,7 @@ def sampled_lcb(q: q_values.QValues,
 
 
 def penalty(q: q_values.QValues,
-            backup: Callable[[q_values.QValues], tf.Tensor]) -> tf.Tensor:
+            backup: Backup) -> tf.Tensor:
   """What a backup takes off the mean of Q, averaged over rows: a scalar."""
   return tf.reduce_mean(q.mean) - tf.reduce_mean(backup(q))
 

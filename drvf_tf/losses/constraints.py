@@ -7,6 +7,11 @@ import tensorflow_probability as tfp
 
 from drvf_tf.networks import noise
 
+# (Eq. (17) `[B]`, the policy, the data's actions, the train step) to `[B]`
+Constraint = Callable[
+    [tf.Tensor, tfp.distributions.Distribution, tf.Tensor, tf.Tensor],
+    tf.Tensor]
+
 
 @gin.configurable
 def unconstrained(objective: tf.Tensor,
@@ -67,7 +72,7 @@ def cloned_start(objective: tf.Tensor,
                  actions: tf.Tensor,
                  step: tf.Tensor,
                  steps: int = gin.REQUIRED,
-                 then: Callable[..., tf.Tensor] = unconstrained) -> tf.Tensor:
+                 then: Constraint = unconstrained) -> tf.Tensor:
   """−log π(a|s) in the first steps, then Eq. (17) or what `then` makes of it.
 
   While the actor clones by likelihood, its std included, the critic learns the

@@ -3,15 +3,21 @@
 A source gives K actions for each of B states as `[K, B, act]`. Noise comes
 from outside (`draws`), so that a source is a pure function of it.
 """
-from typing import Any, Callable
+from typing import Callable
 
 import gin
 import tensorflow as tf
+import tensorflow_probability as tfp
 from tf_agents.typing import types
 
 from drvf_tf.networks import noise
 
-Policy = Callable[[tf.Tensor], Any]  # observations to a distribution
+# observations to a distribution
+Policy = Callable[[tf.Tensor], tfp.distributions.Distribution]
+# (policy, observations, actions, action spec, K, draws) to `[K, B, act]`
+Source = Callable[
+    [Policy, tf.Tensor, tf.Tensor, types.BoundedTensorSpec, int, noise.Draws],
+    tf.Tensor]
 
 
 @gin.configurable

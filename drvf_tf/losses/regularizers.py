@@ -5,10 +5,11 @@ agent evaluates them in the same pass as the data and hands the result to
 `loss`. A loss of shape `[R]` is averaged over the global batch, a scalar is
 added once.
 """
-from typing import Any, Callable, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple, Optional, Tuple
 
 import gin
 import tensorflow as tf
+from tf_agents.typing import types
 
 from drvf_tf.losses import ood_actions, terms
 from drvf_tf.networks import noise, q_values
@@ -43,11 +44,11 @@ class Context(NamedTuple):
     draws: Where noise comes from.
   """
   critic: Any
-  policy: Callable[[tf.Tensor], object]
+  policy: ood_actions.Policy
   observations: tf.Tensor
   actions: tf.Tensor
   next_observations: tf.Tensor
-  action_spec: Any
+  action_spec: types.BoundedTensorSpec
   step: tf.Tensor
   num_batches: float
   draws: noise.Draws
@@ -109,7 +110,7 @@ class KlDivergence(Regularizer):
 
   def __init__(self,
                weight: float = 1.0,
-               scale: Callable[[int, float], float] = terms.kl_per_batch):
+               scale: terms.KlScale = terms.kl_per_batch):
     """Creates it.
 
     Args:
@@ -139,8 +140,8 @@ class Repulsion(Regularizer):
   def __init__(self,
                weight: float = 1.0,
                num_actions: int = 10,
-               spread: Callable[..., tf.Tensor] = terms.per_member_std,
-               source: Callable[..., tf.Tensor] = ood_actions.from_policy,
+               spread: terms.Spread = terms.per_member_std,
+               source: ood_actions.Source = ood_actions.from_policy,
                batch_size: Optional[int] = None):
     """Creates it.
 
@@ -176,6 +177,7 @@ class Repulsion(Regularizer):
            seen: Seen) -> Tuple[tf.Tensor, tf.Tensor]:
     """−η_ood · Std of the Q samples."""
     del context
+    assert seen.q is not None  # `pairs` asked for it
     spread = self._spread(seen.q)  # [K·B]
     return -self._weight * spread, spread
 

@@ -1,10 +1,13 @@
 """Terms of the critic's and the actor's objectives, each before weighting."""
-from typing import Sequence
+from typing import Callable, Sequence
 
 import gin
 import tensorflow as tf
 
 from drvf_tf.networks import q_values
+
+Spread = Callable[[q_values.QValues], tf.Tensor]
+KlScale = Callable[[int, float], float]  # (weights of a head, num_batches)
 
 
 def bellman_error(samples: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:

@@ -22,8 +22,7 @@ from drvf_tf.policies import (
 )
 
 # Largest difference allowed: absolute for actions; for statistics relative to
-# the size of the Q samples of that row, max(1, |q_mean| + q_std), for where
-# members disagree their mean is rounded as coarsely as they are.
+# the size of Q, see `_scale`.
 TOLERANCE = {'saved_model': 1e-6, 'tflite': 1e-5}
 
 
@@ -135,12 +134,21 @@ def _stranger(model: str, inputs: Dict[str, np.ndarray],
         env={**os.environ, 'CUDA_VISIBLE_DEVICES': '',
              'TF_CPP_MIN_LOG_LEVEL': '2'})
     if done.returncode:
-      last = (done.stderr.strip().splitlines() or ['nothing was said'])[-1]
-      raise errors.UserError(
-          f'{python} cannot load {model} ({last}): it needs TensorFlow, or '
-          'for a .tflite file tflite-runtime.')
+      raise _not_called(model, python, done.stderr)
     with np.load(paths[1]) as answers:
       return dict(answers)
+
+
+def _not_called(model: str, python: str, said: str) -> errors.UserError:
+  last = (said.strip().splitlines() or ['nothing was said'])[-1]
+  # Whoever got as far as an error of another kind has TensorFlow.
+  if not said.strip() or last.startswith(('ModuleNotFound', 'ImportError')):
+    return errors.UserError(
+        f'{python} cannot load {model} ({last}): it needs TensorFlow, or '
+        'for a .tflite file tflite-runtime.')
+  return errors.UserError(
+      f'{model} cannot be called ({last[:200]}): it is damaged or not whole, '
+      'export it again.')
 
 
 def _signatures(answers: Dict[str, np.ndarray]) -> Set[str]:
@@ -151,8 +159,14 @@ def _scale(name: str, expected: Dict[str, np.ndarray]) -> np.ndarray:
   signature, output = name.split('/')
   if output == 'action':
     return np.ones([])
-  return np.maximum(1.0, np.abs(expected[f'{signature}/q_mean'])
-                    + expected[f'{signature}/q_std'])
+  mean = expected[f'{signature}/q_mean']
+  spread = expected[f'{signature}/q_std']
+  if output == 'q_lcb':  # α·std, which was subtracted: it is rounded too
+    spread = np.maximum(spread, mean - expected[name])
+  size = np.abs(mean) + spread
+  # Q is a sum of terms that may cancel: where it is near 0 by chance, it is
+  # rounded as coarsely as in other rows.
+  return np.maximum(np.maximum(1.0, size), np.mean(size))
 
 
 def _difference(found: np.ndarray, expected: np.ndarray,

@@ -18,7 +18,7 @@ from drvf_tf.policies import uncertainty_policy as uncertainty_lib
 
 Policy = Union[action_policy.ActionPolicy, gated_policy.GatedPolicy]
 
-# What `load_policy` of this version reads; raised when a reader must change.
+# What `loading.load` of this version reads; raised when a reader must change.
 FORMAT = 1
 FACTS = 'export.json'
 CONFIG = 'config.gin'

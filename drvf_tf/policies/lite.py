@@ -3,6 +3,8 @@ import pathlib
 
 import tensorflow as tf
 
+from drvf_tf.policies import loading
+
 # Those of them that the export has. `sample_action` is not among them: TFLite
 # has no stateless random numbers.
 SIGNATURES = ('serving_default', 'q_stats')
@@ -18,7 +20,7 @@ def convert(saved_model: str) -> bytes:
   Returns:
     The content of a .tflite file, with the same signatures and names.
   """
-  there = tf.saved_model.load(str(saved_model)).signatures
+  there = loading.signatures(saved_model)
   converter = tf.lite.TFLiteConverter.from_saved_model(
       str(saved_model),
       signature_keys=[name for name in SIGNATURES if name in there])

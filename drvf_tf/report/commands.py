@@ -2,10 +2,11 @@
 import os
 import re
 import shlex
-from typing import List
+from typing import Dict, List
 
 from drvf_tf import project_files
 from drvf_tf.runs import finished as runs_lib
+from drvf_tf.runs import settings
 
 
 def reproduce(run: runs_lib.Run) -> str:
@@ -25,6 +26,17 @@ def reproduce(run: runs_lib.Run) -> str:
       kept.append(shlex.quote(word))
     skip = flag and not equals  # the value is the next word
   return ' '.join([train, *kept, f'--seed={run.seed}'])
+
+
+def bindings(run: runs_lib.Run) -> Dict[str, str]:
+  """What the command line bound on top of its gin files."""
+  found: Dict[str, str] = {}
+  words = iter(run.command)
+  for word in words:
+    flag, equals, text = word.partition('=')
+    if flag.startswith('-') and flag.lstrip('-') == 'gin_param':
+      found.update(settings.read(text if equals else next(words, '')))
+  return found
 
 
 def fold(command: str, width: int = 100) -> str:

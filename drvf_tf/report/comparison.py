@@ -69,8 +69,8 @@ class Row:
 
   @property
   def episodes(self) -> int:
-    """Final episodes of each seed."""
-    return len(self.runs[0].final.returns)
+    """Final episodes of each seed; the fewest, where they differ."""
+    return min(len(run.final.returns) for run in self.runs)
 
   @property
   def budget(self) -> str:
@@ -112,8 +112,8 @@ def rows(runs: Sequence[runs_lib.Run]) -> List[Row]:
   """Groups runs into rows.
 
   Runs are seeds of one row if they share task, method, data and every setting
-  that changes what is learned. Of several configurations under one name, the
-  one with the most seeds keeps it.
+  that changes what is learned. Of several configurations under one name, one
+  that is as its gin files say keeps it, else the one with the most seeds.
 
   Args:
     runs: As `gathering.gather` gives them.
@@ -130,7 +130,7 @@ def rows(runs: Sequence[runs_lib.Run]) -> List[Row]:
     named[group[0].task, group[0].method].append(group)
   result: List[Row] = []
   for (task, method), variants in sorted(named.items()):
-    variants.sort(key=len, reverse=True)
+    variants.sort(key=lambda group: (not _as_in_files(group), -len(group)))
     labels = [_label(method, group[0], variants[0][0]) for group in variants]
     for label, group in zip(labels, variants):
       data = f', data {group[0].dataset_hash[:6]}'
@@ -179,6 +179,11 @@ def plus_minus(values: Values) -> str:
   if math.isnan(mean):
     return '–'
   return f'{mean:.1f}' if math.isnan(std) else f'{mean:.1f} ± {std:.1f}'
+
+
+def _as_in_files(group: Sequence[runs_lib.Run]) -> bool:
+  """Whether the command lines bound nothing that changes what is learned."""
+  return not any(settings.that_matter(commands.bindings(run)) for run in group)
 
 
 def _label(method: str, run: runs_lib.Run, reference: runs_lib.Run) -> str:

@@ -11,7 +11,7 @@ _ASIDE = re.compile(
     r'train_eval\.(seed|method|log_interval|checkpoint_interval|strategy'
     r'|keep_checkpoints|steps_per_call)$'
     r'|configure_runtime\.(\w*threads)$|Trainer\.jit_compile$'
-    r'|Evaluation\.num_workers$|Guard\.|generated_maze2d\.'
+    r'|Evaluation\.(num_workers|interval|num_episodes|final_episodes)$|Guard\.|generated_maze2d\.'
     r'|loading\.load\.(source|generate)$')
 
 # Short names of the paper for the bindings that its ablations vary.

@@ -5,7 +5,7 @@ import gin
 import numpy as np
 
 from drvf_tf.policies import numpy_actor, policy_snapshot
-from drvf_tf.train import rollouts
+from drvf_tf.train import rollouts, tasks
 
 Row = Dict[str, Any]
 
@@ -15,7 +15,7 @@ class Evaluation:
   """Runs episodes at fixed steps; what it finds depends on no timing."""
 
   def __init__(self,
-               task: Any,
+               task: tasks.Task,
                policy: policy_snapshot.Policy,
                seed: int,
                interval: int = 1_000,

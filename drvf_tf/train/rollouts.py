@@ -8,7 +8,7 @@ import pickle
 import select
 import subprocess
 import sys
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, List, Optional, Sequence
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from drvf_tf.train import tasks
 class Rollouts:
   """A pool of processes that run seeded episodes of one task."""
 
-  def __init__(self, task: Any, num_workers: Optional[int] = None):
+  def __init__(self, task: tasks.Task, num_workers: Optional[int] = None):
     """Starts the processes; they get ready while the caller goes on.
 
     Args:
@@ -62,7 +62,7 @@ class Rollouts:
         _expect('episodes', worker) if share else []
         for worker, share in zip(self._workers, shares)])
 
-  def run(self, act: Callable[[np.ndarray], np.ndarray],
+  def run(self, act: tasks.Act,
           seeds: Sequence[int]) -> List[tasks.Episode]:
     """Runs episodes with any policy, called here on whole batches.
 

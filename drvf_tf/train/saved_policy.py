@@ -1,50 +1,20 @@
 """A SavedModel policy, evaluated on its own."""
 import pathlib
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Dict, List, Tuple
 
 import numpy as np
-import tensorflow as tf
-from tf_agents.trajectories import time_step as ts
 
-from drvf_tf import errors
-from drvf_tf.train import evaluation, rollouts
+from drvf_tf.train import evaluation, rollouts, tasks
 
 _BOOTSTRAP_SAMPLES = 10_000
 
 
-def load(folder: pathlib.Path) -> Callable[[np.ndarray], np.ndarray]:
-  """The policy of a SavedModel: observations `[B, obs]` to actions.
-
-  Args:
-    folder: Written by TF-Agents' `PolicySaver` or by a run.
-
-  Returns:
-    A function on NumPy arrays.
-  """
-  if not (folder / 'saved_model.pb').is_file():
-    raise errors.UserError(
-        f'{folder} is not a SavedModel (it has no saved_model.pb): name the '
-        "folder `policy` of a finished run, or an export's.")
-  model = tf.saved_model.load(str(folder))
-  if not hasattr(model, 'action'):
-    raise errors.UserError(
-        f'The SavedModel {folder} has no function `action`: it is not a '
-        'policy of TF-Agents.')
-
-  def act(observations: np.ndarray) -> np.ndarray:
-    batch = len(observations)
-    time_step = ts.restart(tf.constant(observations), batch_size=batch)
-    return model.action(time_step, ()).action.numpy()
-
-  return act
-
-
-def evaluate(act: Callable[[np.ndarray], np.ndarray], task: Any,
+def evaluate(act: tasks.Act, task: tasks.Task,
              num_episodes: int, seed: int) -> Dict[str, Any]:
   """Scores a policy over seeded episodes in parallel processes.
 
   Args:
-    act: See `load`.
+    act: Observations `[B, obs]` to actions `[B, act]`.
     task: See `tasks`.
     num_episodes: How many.
     seed: Of the episodes and of the bootstrap.
@@ -80,12 +50,12 @@ def confidence_interval(values: np.ndarray, seed: int) -> Tuple[float, float]:
   return float(low), float(high)
 
 
-def film(act: Callable[[np.ndarray], np.ndarray], task: Any, seed: int,
+def film(act: tasks.Act, task: tasks.Task, seed: int,
          path: pathlib.Path) -> None:
   """Writes one episode as an animated GIF, every second frame.
 
   Args:
-    act: See `load`.
+    act: Observations `[B, obs]` to actions `[B, act]`.
     task: See `tasks`.
     seed: The episode is the first of `evaluate` with the same seed.
     path: Where to write; must end in .gif.

@@ -3,7 +3,7 @@
 A task gives seeded episodes and a score: `episode(act, seed)`, `score`, `name`.
 It is sent to worker processes by pickle, and makes its simulator there.
 """
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional, Protocol
 
 import gin
 import numpy as np
@@ -13,6 +13,24 @@ class Episode(NamedTuple):
   """What one episode gave."""
   episode_return: float
   length: int
+
+
+Act = Callable[[np.ndarray], np.ndarray]  # observations to actions
+
+
+class Task(Protocol):
+  """What evaluation needs of a task; it must survive a pickle."""
+
+  @property
+  def name(self) -> str:
+    """The task's name."""
+
+  def episode(self, act: Act, seed: int,
+              watch: Optional[Callable[[Any], None]] = None) -> Episode:
+    """Runs one episode, which depends on `seed` and `act` alone."""
+
+  def score(self, returns: Any) -> np.ndarray:
+    """Scores of returns."""
 
 
 @gin.configurable
@@ -39,7 +57,7 @@ class D4rlTask:
     return {**self.__dict__, '_env': None}
 
   def episode(self,
-              act: Callable[[np.ndarray], np.ndarray],
+              act: Act,
               seed: int,
               watch: Optional[Callable[[Any], None]] = None) -> Episode:
     """Runs one episode.

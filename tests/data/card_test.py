@@ -15,7 +15,8 @@ def test_numbers_by_hand(arrays):
   dataset = data.from_arrays(arrays, 'mine', task='hopper-medium-v2')
   content = card.make(dataset)
   assert (content['rows'], content['episodes']) == (10, 3)
-  assert (content['terminals'], content['timeouts']) == (1, 2)
+  assert [content[name] for name in ('terminals', 'timeouts', 'cut_off')] == [
+      1, 1, 1]
   assert content['return']['mean'] == pytest.approx(np.mean([6, 22, 17]))
   assert content['episode_length']['max'] == 4
   assert content['action_saturation'] == pytest.approx(5 / 30)
@@ -26,7 +27,8 @@ def test_numbers_by_hand(arrays):
   assert content['sha256'] == dataset.hash()
   assert json.loads(json.dumps(content)) == content
   text = card.to_text(content)
-  for part in ('10 in 3 episodes', '1 terminal, 2 timed out', 'coverage'):
+  for part in ('10 in 3 episodes', '1 terminal, 1 timed out, 1 cut off',
+               'coverage'):
     assert part in text
 
 
@@ -51,3 +53,30 @@ def test_constant_observations_have_a_card():
 def test_picture(tmp_path, arrays):
   card_picture.save(data.from_arrays(arrays, 'mine'), tmp_path / 'a/card.png')
   assert (tmp_path / 'a/card.png').read_bytes()[:4] == b'\x89PNG'
+
+
+def test_the_title_is_inside_the_picture(arrays):
+  dataset = data.from_arrays(arrays, 'mine').replace(
+      provenance='Ant_maze_u-maze_noisy_multistart_False_multigoal_False_'
+      "sparse_fixed.hdf5 (regenerated, not D4RL: D4RL's recipe and "
+      'goal-reaching ant, episodes end at the goal)')
+  picture = card_picture.draw(dataset)
+  picture.draw_without_rendering()
+  (title,) = picture.texts
+  width = picture.bbox.width
+  box = title.get_window_extent()
+  assert 0 <= box.x0 and box.x1 <= width and box.y1 <= picture.bbox.height
+  highest = max(axis.get_window_extent().y1 for axis in picture.axes)
+  assert box.y0 > highest  # over no panel
+
+
+def test_an_episode_that_is_held_out_takes_its_cut_along(arrays):
+  from drvf_tf.data import transforms
+  arrays['next_observations'] = arrays['observations']
+  whole = data.from_arrays(arrays, 'mine')
+  parts = transforms.hold_out_episodes(whole, fraction=0.34)
+  assert whole.cut_off
+  last = 9. in parts.rewards
+  assert (parts.cut_off, parts.held_out.cut_off) == (last, not last)
+  arrays['timeouts'][-1] = True
+  assert not data.from_arrays(arrays, 'mine').cut_off

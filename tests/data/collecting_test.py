@@ -11,6 +11,7 @@ from tf_agents.trajectories import policy_step
 from drvf_tf import data, envs, errors
 from drvf_tf.data import collecting, files, waypoints
 from drvf_tf.envs import d4rl_tasks
+from drvf_tf.policies import loading
 
 
 class _Constant(tf_policy.TFPolicy):
@@ -28,13 +29,13 @@ class _Constant(tf_policy.TFPolicy):
     return []
 
 
-@pytest.fixture(name='policy_folder')
-def _policy_folder(tmp_path):
+@pytest.fixture(name='policy')
+def _policy(tmp_path):
   env = envs.load('hopper-medium-v2', seed=0)
   policy = _Constant(tensor_spec.from_spec(env.time_step_spec()),
                      tensor_spec.from_spec(env.action_spec()))
   policy_saver.PolicySaver(policy).save(str(tmp_path / 'policy'))
-  return str(tmp_path / 'policy')
+  return loading.load(tmp_path / 'policy').policy
 
 
 def test_waypoints_are_seeded_and_relabelled(tmp_path):
@@ -86,10 +87,10 @@ def test_random_data_load(tmp_path):
                                 dataset.next_observations[:-1][inside])
 
 
-def test_saved_policy_with_noise(policy_folder):
+def test_saved_policy_with_noise(policy):
   def act(noise, seed=0):
-    actor = collecting.saved_policy_actor(
-        policy_folder, 'hopper-medium-v2', seed, noise)
+    actor = collecting.policy_actor(
+        policy, 'hopper-medium-v2', seed, noise)
     return collecting.collect('hopper-medium-v2', actor, 60, seed)['actions']
   np.testing.assert_array_equal(act(0.), np.full((60, 3), 0.5, np.float32))
   noisy = act(0.5)
@@ -98,15 +99,7 @@ def test_saved_policy_with_noise(policy_folder):
   assert np.abs(noisy).max() <= 1.
 
 
-def test_a_policy_of_another_task_is_named(policy_folder):
+def test_a_policy_of_another_task_is_named(policy):
   with pytest.raises(errors.UserError,
                      match=r'takes observations \(11,\).*name the task'):
-    collecting.saved_policy_actor(policy_folder, 'walker2d-medium-v2', 0, 0.)
-
-
-def test_a_folder_without_a_policy_is_named(tmp_path):
-  with pytest.raises(errors.UserError, match='holds no saved policy'):
-    collecting.saved_policy_actor(str(tmp_path), 'hopper-medium-v2', 0, 0.)
-  (tmp_path / 'saved_model.pb').touch()
-  with pytest.raises(errors.UserError, match='not a TF-Agents policy'):
-    collecting.saved_policy_actor(str(tmp_path), 'hopper-medium-v2', 0, 0.)
+    collecting.policy_actor(policy, 'walker2d-medium-v2', 0, 0.)

@@ -21,6 +21,22 @@ def test_a_picture_or_a_sentence():
   assert picture.std() > 10  # a robot, not a blank
 
 
+@pytest.mark.parametrize('name', ['maze2d-umaze-v1', 'maze2d-large-v1'])
+def test_a_maze_fills_its_picture(name):
+  env = envs.load(name, seed=0)
+  env.reset()
+  try:
+    picture = env.render().astype(int)
+  except errors.UserError as error:
+    pytest.skip(str(error))
+  brown = picture[..., 0] > picture[..., 2] + 40  # walls; the ground is blue
+  rows, columns = (np.flatnonzero(brown.any(axis=axis)) for axis in (1, 0))
+  spans = [(line[0], line[-1]) for line in (rows, columns)]
+  assert max(last - first for first, last in spans) > 400  # of 500
+  for first, last in spans:  # in the middle, and whole
+    assert first > 0 and last < 499 and abs(first + last - 499) < 25
+
+
 def test_without_opengl_a_sentence_names_the_package(monkeypatch):
   monkeypatch.delenv('MUJOCO_GL', raising=False)
   monkeypatch.setattr(subprocess, 'run',

@@ -33,7 +33,10 @@ def test_collect_then_card(tmp_path):
                '--task=maze2d-umaze-v1', f'--out={tmp_path / "card"}')
   assert shown.returncode == 0, shown.stderr
   assert 'normalised score' in shown.stdout
-  assert json.loads((tmp_path / 'card/card.json').read_text())['rows'] == 3000
+  card = json.loads((tmp_path / 'card/card.json').read_text())
+  assert card['rows'] == 3000 and card['cut_off'] == 1
+  assert (f'{card["episodes"]} episodes ({card["timeouts"]} whole, the last '
+          'cut off') in collected.stdout
   assert (tmp_path / 'card/card.png').is_file()
 
 

@@ -1,7 +1,7 @@
 """launch/evaluate.py as a user runs it."""
 import json
 import os
-import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -64,7 +64,7 @@ def test_an_interval_covers_the_mean():
 @pytest.mark.parametrize('flags, sentence', [
     ([], 'Name either --run or --policy'),
     (['--run=/nowhere'], 'has no run.json'),
-    (['--policy=/nowhere'], 'name the task with --task'),
+    (['--policy=/nowhere'], 'There is nothing at /nowhere'),
     (['--run=x', '--video=x.mp4'], 'must end in .gif'),
 ])
 def test_errors_are_sentences(flags, sentence):
@@ -79,12 +79,23 @@ def test_an_unfinished_run_says_so(tmp_path):
   assert result.returncode == 2 and 'not finished' in result.stderr
 
 
-def test_what_is_no_policy_is_refused(tmp_path):
-  from drvf_tf import errors
-  with pytest.raises(errors.UserError, match='no saved_model.pb'):
-    saved_policy.load(pathlib.Path(tmp_path))
-  module = tf.Module()
-  module.f = tf.function(lambda x: x, input_signature=[tf.TensorSpec([])])
-  tf.saved_model.save(module, str(tmp_path / 'other'))
-  with pytest.raises(errors.UserError, match='no function `action`'):
-    saved_policy.load(tmp_path / 'other')
+def test_a_damaged_policy_is_a_sentence(run, tmp_path):
+  copy = tmp_path / 'policy'
+  shutil.copytree(run / 'policy', copy)
+  shutil.rmtree(copy / 'variables')
+  evaluated = _run(f'--policy={copy}', '--task=maze2d-umaze-v1')
+  collected = subprocess.run(
+      [sys.executable, str(tiny_run.ROOT / 'launch' / 'collect.py'),
+       '--task=maze2d-umaze-v1', f'--policy={copy}', '--num_steps=5',
+       f'--output={tmp_path / "x.hdf5"}'],
+      text=True, capture_output=True, check=False)
+  for result in (evaluated, collected):
+    assert result.returncode == 2, result.stderr
+    assert 'damaged or not whole' in result.stderr
+    assert 'Traceback' not in result.stderr
+
+
+def test_a_policy_without_a_task_is_told(run):
+  result = _run(f'--policy={run / "policy"}')
+  assert result.returncode == 2
+  assert 'name the task with --task' in result.stderr

@@ -44,7 +44,7 @@ def test_an_export_gives_the_agents_actions_and_no_statistics(
 
   raw = (dataset.observations * dataset.observation_std
          + dataset.observation_mean)[:20]
-  greedy = loading.Actor(str(folder))(raw)
+  greedy = loading.load(folder).act(raw)
   expected = greedy_policy.GreedyPolicy(agent.policy).action(
       ts.restart(tf.constant(dataset.observations[:20]), 20)).action
   np.testing.assert_allclose(greedy, expected, atol=1e-5)

@@ -49,6 +49,52 @@ def test_a_wrong_export_is_told(agent, dataset, monkeypatch):
     checking.check('policy', agent, dataset)
 
 
+def _answers(mean, std, alpha):
+  return {'q_stats/q_mean': np.array(mean), 'q_stats/q_std': np.array(std),
+          'q_stats/q_lcb': np.array(mean) - alpha * np.array(std)}
+
+
+def test_differences_are_measured_by_what_was_rounded():
+  # α·std is a part of q_lcb, though it may cancel the mean.
+  alone = _answers([-2.0], [4.0], alpha=3.0)
+  assert checking._scale('q_stats/q_mean', alone) == [6.0]
+  assert checking._scale('q_stats/q_lcb', alone) == [14.0]
+  # Where Q crosses 0, its terms are as large as elsewhere.
+  rows = _answers([0.0, 39.0], [1.0, 1.0], alpha=1.0)
+  np.testing.assert_array_equal(
+      checking._scale('q_stats/q_mean', rows), [20.5, 40.0])
+  # Small values are compared absolutely.
+  small = _answers([0.01], [0.01], alpha=1.0)
+  assert checking._scale('q_stats/q_std', small) == [1.0]
+
+
+def _truncate(folder):
+  path = folder / 'saved_model.pb'
+  path.write_bytes(path.read_bytes()[:path.stat().st_size // 2])
+
+
+def _zero(folder):
+  path = next((folder / 'variables').glob('variables.data*'))
+  path.write_bytes(bytes(path.stat().st_size))
+
+
+def _lose(folder):
+  shutil.rmtree(folder / 'variables')
+
+
+@pytest.mark.parametrize('damage', [_truncate, _zero, _lose])
+def test_damage_is_one_sentence(exported, agent, dataset, tmp_path, damage):
+  copy = tmp_path / 'copy'
+  shutil.copytree(exported, copy)
+  damage(copy)
+  for use in (loading.load, loading.signatures):
+    with pytest.raises(errors.UserError, match='damaged or not whole') as told:
+      use(copy)
+    assert '\n' not in str(told.value)
+  with pytest.raises(errors.UserError, match='damaged or not whole.*again'):
+    checking.check(str(copy), agent, dataset, num_rows=10)
+
+
 def test_an_interpreter_without_tensorflow_is_told(exported, agent, dataset):
   with pytest.raises(errors.UserError, match='it needs TensorFlow'):
     checking.check(str(exported), agent, dataset, python='/bin/false')
@@ -91,7 +137,6 @@ def test_rows_that_were_held_out_are_used(agent, dataset, tmp_path):
 
 def test_loads_in_tf_agents(exported, agent):
   for policy in (policy_loader.load(str(exported)),
-                 loading.load_policy(str(exported)),
                  py_tf_eager_policy.SavedModelPyTFEagerPolicy(
                      str(exported), load_specs_from_pbtxt=True)):
     step = policy.action(ts.restart(np.ones(3, np.float32)))
@@ -124,12 +169,19 @@ def test_a_later_format_is_named(exported, tmp_path):
        'versions': {'drvf_tf': '9.9'}}))
   with pytest.raises(errors.UserError,
                      match='format 99, written by drvf_tf 9.9.*upgrade'):
-    loading.load_policy(str(copy))
+    loading.load(copy)
 
 
 def test_a_folder_without_a_policy_is_named(tmp_path):
   with pytest.raises(errors.UserError, match='holds no exported policy'):
-    loading.load_policy(str(tmp_path))
+    loading.read_facts(tmp_path)
+  with pytest.raises(errors.UserError, match='There is nothing at .*nowhere'):
+    loading.load(tmp_path / 'nowhere')
+  with pytest.raises(errors.UserError, match='no saved_model.pb'):
+    loading.load(tmp_path)
+  tf.saved_model.save(tf.Module(), str(tmp_path / 'other'))
+  with pytest.raises(errors.UserError, match='not a TF-Agents policy'):
+    loading.load(tmp_path / 'other')
 
 
 def test_nothing_is_overwritten(exported, agent):
@@ -168,8 +220,8 @@ def test_export_with_a_fallback_and_a_closed_gate(agent, dataset, tmp_path):
       agent, str(tmp_path / 'policy'), dataset, gate_quantile=0.5,
       fallback=fallbacks.Constant([0.25, -0.25]))
   assert report['fallback'] == 'Constant'
-  actor = loading.Actor(str(tmp_path / 'policy'))
-  actions = actor(dataset.observations * dataset.observation_std
-                  + dataset.observation_mean)
+  actions = loading.load(tmp_path / 'policy').act(
+      dataset.observations * dataset.observation_std
+      + dataset.observation_mean)
   replaced = (actions == [0.25, -0.25]).all(axis=1)
   assert 0.1 < replaced.mean() < 0.9

@@ -101,3 +101,28 @@ def test_a_budget_for_all_rows_of_a_figure(tmp_path):
   assert 'hidden' not in comparison.common_budget(rows)
   assert comparison.circumstances(rows).endswith(
       '60 steps, 1 seed, 1 final episode a seed.')
+
+
+def test_how_it_was_evaluated_names_no_variant(tmp_path):
+  for seed, text in enumerate(('', 'Evaluation.final_episodes = 20\n',
+                               'Evaluation.interval = 2000\n',
+                               'Evaluation.num_episodes = 5\n')):
+    made_up_runs.write(tmp_path / str(seed), seed, [[1.0]], [2.0] * (5 - seed),
+                       config=made_up_runs.CONFIG + text)
+  (row,) = _rows(tmp_path)
+  assert (row.method, row.seeds, row.episodes) == ('DRVF', (0, 1, 2, 3), 2)
+
+
+def test_a_run_as_its_gin_files_say_keeps_the_name(tmp_path):
+  fewer = made_up_runs.CONFIG.replace('num_samples = 10', 'num_samples = 2')
+  for seed in (0, 1):  # more seeds, and first by path
+    made_up_runs.write(
+        tmp_path / f'a{seed}', seed, [[1.0]], [2.0], config=fewer,
+        command=['launch/train.py', '--gin_file=gin/quickstart.gin',
+                 '--gin_param', 'DRVFAgent.num_samples=2'])
+  made_up_runs.write(
+      tmp_path / 'b', 0, [[1.0]], [2.0],
+      command=['launch/train.py', '--gin_file=gin/quickstart.gin',
+               '--gin_param=Evaluation.final_episodes=3'])
+  assert [(row.method, row.seeds) for row in _rows(tmp_path)] == [
+      ('DRVF', (0,)), ('DRVF, n=2', (0, 1))]

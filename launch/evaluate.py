@@ -16,6 +16,7 @@ os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 from drvf_tf import errors  # noqa: E402
+from drvf_tf.runs import run_reader  # noqa: E402
 
 _RUN_DIR = flags.DEFINE_string('run_dir', None, 'Folder of a finished run.')
 _POLICY = flags.DEFINE_string(
@@ -66,18 +67,14 @@ def _what() -> Tuple[pathlib.Path, str, Any]:
   if _POLICY.value:
     policy = pathlib.Path(_POLICY.value)
     return policy, _TASK.value or _task_of(policy), output
-  run = pathlib.Path(_RUN_DIR.value)
-  facts = run / 'run.json'
-  if not facts.is_file():
+  run = run_reader.RunReader(pathlib.Path(_RUN_DIR.value))
+  facts = run.read_facts()
+  if not run.policy_folder.is_dir():
     raise errors.UserError(
-        f'{run} is not a run folder (it has no run.json): name a folder that '
-        'launch/train.py wrote.')
-  if not (run / 'policy').is_dir():
-    raise errors.UserError(
-        f'The run {run} is not finished and has no policy yet: let it finish '
-        'with the command that started it.')
-  task = _TASK.value or json.loads(facts.read_text())['task']
-  return run / 'policy', task, output or run / 'evaluation.json'
+        f'The run {run.path} is not finished and has no policy yet: let it '
+        'finish with the command that started it.')
+  return (run.policy_folder, _TASK.value or facts['task'],
+          output or run.path / 'evaluation.json')
 
 
 def _task_of(policy: pathlib.Path) -> str:

@@ -21,7 +21,7 @@ _GIN_PARAM = flags.DEFINE_multi_string(
     'gin_param', [], 'A gin binding; may be repeated, wins over the files.')
 _RUN_DIR = flags.DEFINE_string(
     'run_dir', None, 'Folder of the run; runs/<gin files>/seed<seed> by '
-    'default. A folder that holds a run goes on with it.')
+    'default. A run that the folder holds is resumed.')
 _LIST = flags.DEFINE_bool(
     'list', False, 'Print the methods, their gin files and sizes, and stop.')
 _SEED = flags.DEFINE_integer(
@@ -58,7 +58,7 @@ def main(argv: Sequence[str]) -> None:
     print(errors.plain(error), file=sys.stderr)
     sys.exit(error.exit_code)
   except KeyboardInterrupt:  # before the first step, or after the last
-    print('Stopped: the same command goes on from the last checkpoint.',
+    print('Stopped: the same command resumes from the last checkpoint.',
           file=sys.stderr)
     sys.exit(130)
 

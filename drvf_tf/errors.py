@@ -39,7 +39,7 @@ class Interrupted(Exception):
 
   def __init__(self, step: int, exit_code: int):
     super().__init__(
-        f'Stopped and saved at step {step:,}: the same command goes on from '
+        f'Stopped and saved at step {step:,}: the same command resumes '
         'there.')
     self.exit_code = exit_code
 
@@ -100,4 +100,4 @@ def of_disk(folder: pathlib.Path) -> Iterator[None]:
 def _disk_error(folder: pathlib.Path, reason: str) -> UserError:
   return UserError(
       f'{folder} could not be written to ({reason}): make room, and the same '
-      'command goes on from the last checkpoint; nothing of it is lost.')
+      'command resumes from the last checkpoint; nothing of it is lost.')

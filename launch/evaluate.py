@@ -18,6 +18,7 @@ if (_ROOT / 'drvf_tf').is_dir():  # a checkout, which need not be installed
   sys.path.insert(0, str(_ROOT))
 
 from drvf_tf import errors  # noqa: E402
+from drvf_tf.runs import run_reader  # noqa: E402
 
 _RUN = flags.DEFINE_string('run', None, 'Folder of a finished run.')
 _POLICY = flags.DEFINE_string(
@@ -67,18 +68,14 @@ def _what() -> Tuple[pathlib.Path, Optional[str], Any]:
   output = pathlib.Path(_OUT.value) if _OUT.value else None
   if _POLICY.value:
     return pathlib.Path(_POLICY.value), _TASK.value, output
-  run = pathlib.Path(_RUN.value)
-  facts = run / 'run.json'
-  if not facts.is_file():
+  run = run_reader.RunReader(pathlib.Path(_RUN.value))
+  facts = run.read_facts()
+  if not run.policy_folder.is_dir():
     raise errors.UserError(
-        f'{run} is not a run folder (it has no run.json): name a folder that '
-        'launch/train.py wrote.')
-  if not (run / 'policy').is_dir():
-    raise errors.UserError(
-        f'The run {run} is not finished and has no policy yet: let it finish '
-        'with the command that started it.')
-  task = _TASK.value or json.loads(facts.read_text())['task']
-  return run / 'policy', task, output or run / 'evaluation.json'
+        f'The run {run.path} is not finished and has no policy yet: let it '
+        'finish with the command that started it.')
+  return (run.policy_folder, _TASK.value or facts['task'],
+          output or run.path / 'evaluation.json')
 
 
 def _task_of(folder: pathlib.Path, facts: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ python launch/sweep.py --task=hopper-medium-v2 --gin_file=gin/cpu.gin \
   --method=drvf --method=edac --method=near=gin/bc_actor.gin --seeds=0,1,2 \
   --out=runs/hopper
 
-The same command goes on where the last left off; --dry_run says where that is.
+The same command resumes where the last left off; --dry_run says where that is.
 """
 import os
 import pathlib
@@ -59,7 +59,7 @@ _GPUS = flags.DEFINE_float(
     'gpus_per_run', 0.0, 'GPUs of a run; below 1, several share one; 0 hides '
     'them.', lower_bound=0.0)
 _RETRIES = flags.DEFINE_integer(
-    'retries', 3, 'Attempts after a crash; each goes on from the last '
+    'retries', 3, 'Attempts after a crash; each resumes from the last '
     'checkpoint.', lower_bound=0)
 _ADDRESS = flags.DEFINE_string(
     'address', None, 'Of a Ray cluster that shares this file system; this '
@@ -105,7 +105,7 @@ def _run(left: Sequence[cells.Cell], folder: sweep_folder.SweepFolder
               folder.stop, os.getcwd(), _environment()), _RETRIES.value).run(
                   left, lambda: signals.received is not None)
   except KeyboardInterrupt:
-    print('Stopped at once: the same command goes on from the last '
+    print('Stopped at once: the same command resumes from the last '
           'checkpoints.', file=sys.stderr)
     sys.exit(130)
   finally:
@@ -126,7 +126,7 @@ def _close(todo: Sequence[cells.Cell], failed: Sequence[Tuple[cells.Cell, str]],
           f'{cell.run_dir / "train.log"}')
   print(f'\nRun folders  {_out()}/<task>/<method>/seed<seed>', flush=True)
   if signal is not None:
-    print('Stopped and saved; to go on:\n  '
+    print('Stopped and saved; to resume:\n  '
           + shlex.join([sys.executable, *sys.argv]), flush=True)
     sys.exit(128 + signal)
   if failed:

@@ -30,7 +30,7 @@ _GIN_PARAM = flags.DEFINE_multi_string(
     'gin_param', [], 'A gin binding; may be repeated, wins over the files.')
 _RUN = flags.DEFINE_string(
     'run', None, 'Folder of the run; runs/<gin files>/seed<seed> by default. '
-    'A folder that holds a run goes on with it.')
+    'A run that the folder holds is resumed.')
 flags.DEFINE_alias('run_dir', 'run')
 _LIST = flags.DEFINE_bool(
     'list', False, 'Print the tasks and the methods, their gin files and the '
@@ -68,7 +68,7 @@ def main(argv: Sequence[str]) -> None:
     print(errors.plain(error), file=sys.stderr)
     sys.exit(error.exit_code)
   except KeyboardInterrupt:  # before the first step, or after the last
-    print('Stopped: the same command goes on from the last checkpoint.',
+    print('Stopped: the same command resumes from the last checkpoint.',
           file=sys.stderr)
     sys.exit(130)
 

@@ -98,9 +98,9 @@ class Row:
 
   @property
   def minutes(self) -> float:
-    """Of the longest run, where it was not stopped in between."""
-    known = [run.minutes for run in self.runs if not math.isnan(run.minutes)]
-    return max(known, default=math.nan)
+    """Of the longest run; of one that resumed, the sum of its parts."""
+    return max((run.cost.minutes for run in self.runs
+                if not math.isnan(run.cost.minutes)), default=math.nan)
 
   @property
   def command(self) -> str:

@@ -21,8 +21,7 @@ def costs(rows: Sequence[comparison.Row]) -> List[document.Block]:
           'cost',
           'What these runs cost, mean over seeds; no benchmark, for runs may '
           'have shared their machine. Steps/s are by the clock: of the '
-          'training loop, evaluations on the way included; of older folders, '
-          'which did not note it, of the whole run. CPU time is of the '
+          'training loop, evaluations on the way included. CPU time is of the '
           'training process, all threads. Parameters are of all networks, '
           'targets included. –: not in the run folder. Machine: '
           f'{_machines(rows)}. {comparison.circumstances(rows)} '
@@ -40,9 +39,8 @@ def _mean(row: comparison.Row, part: Callable[[cost_record.Cost], float],
 
 
 def _parameters(row: comparison.Row) -> str:
-  known = {run.cost.parameters for run in row.runs} - {None}
   return ' or '.join(f'{count:,}' for count in sorted(
-      count for count in known if count is not None)) or '–'
+      {run.cost.parameters for run in row.runs}))
 
 
 def _machines(rows: Sequence[comparison.Row]) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
 
 import numpy as np
 
-from drvf_tf.runs import finished
+from drvf_tf.runs import finished, run_reader
 
 
 class Refusal(NamedTuple):
@@ -61,7 +61,7 @@ def _search(folder: pathlib.Path) -> Iterator[pathlib.Path]:
     real = os.path.realpath(path)
     if real in walked:
       names.clear()
-    elif 'run.json' in files:
+    elif run_reader.FACTS in files:
       names.clear()
       yield pathlib.Path(path)
     walked.add(real)
@@ -73,7 +73,7 @@ def _why_empty(path: pathlib.Path) -> str:
     return 'there is no such folder'
   if not path.is_dir():
     return 'not a folder'
-  return 'no run in it: there is no run.json here or below'
+  return f'no run in it: there is no {run_reader.FACTS} here or below'
 
 
 def _same(one: finished.Run, other: finished.Run) -> bool:

@@ -1,18 +1,30 @@
 """Atomic, verified checkpoints: the last k and the best."""
-import hashlib
 import json
 import os
 import pathlib
 import shutil
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 import numpy as np
 import tensorflow as tf
 
 from drvf_tf import errors
+from drvf_tf.runs import checkpoint_files
 
-_STATE = 'state.json'
-_BEST = 'best'
+_SCORE = 'score.json'
+
+
+class Resumed(NamedTuple):
+  """Where a run resumes.
+
+  Attributes:
+    step: Of the checkpoint that was restored.
+    state: What was saved with it.
+    damaged: Newer checkpoints that are damaged.
+  """
+  step: int
+  state: Dict[str, Any]
+  damaged: List[pathlib.Path]
 
 
 class Checkpoints:
@@ -34,8 +46,7 @@ class Checkpoints:
 
   def steps(self) -> List[int]:
     """The steps of the checkpoints on disk, in order."""
-    return sorted(int(path.name.split('_')[1])
-                  for path in self._folder.glob('step_*'))
+    return checkpoint_files.steps(self._folder)
 
   def save(self, step: int, state: Dict[str, Any],
            prune: bool = True) -> None:
@@ -60,9 +71,11 @@ class Checkpoints:
       self._checkpoint.write(str(temporary / 'ckpt'))
       files = sorted(temporary.iterdir())
       content = {'step': step, 'state': state,
-                 'sha256': {path.name: _sha256(path) for path in files}}
-      (temporary / _STATE).write_text(json.dumps(content), encoding='utf-8')
-      for path in [*files, temporary / _STATE]:
+                 'sha256': {path.name: checkpoint_files.sha256(path)
+                            for path in files}}
+      state_file = temporary / checkpoint_files.STATE
+      state_file.write_text(json.dumps(content), encoding='utf-8')
+      for path in [*files, state_file]:
         _fsync(path)
       os.rename(temporary, target)
       _fsync(self._folder)
@@ -74,24 +87,55 @@ class Checkpoints:
         _remove(self._path(old))
 
   def restore(self, step: int) -> Dict[str, Any]:
-    """Restores a checkpoint and gives its state."""
+    """Restores a checkpoint and gives its state; `Damaged` if not whole."""
     path = self._path(step)
-    state = self._verified(path)
+    state = checkpoint_files.state(path)
     self._checkpoint.read(str(path / 'ckpt')).assert_consumed()
     return state
 
+  def resume(self) -> Optional[Resumed]:
+    """Restores the newest whole checkpoint; None where there are none at all.
+
+    Raises:
+      UserError: There are some, but none is whole.
+    """
+    damaged: List[pathlib.Path] = []
+    for step in reversed(self.steps()):
+      try:
+        return Resumed(step, self.restore(step), damaged)
+      except checkpoint_files.Damaged:
+        damaged.append(self._path(step))
+    if damaged:
+      raise errors.UserError(
+          f'No checkpoint of {self._folder} is whole (checksums do not agree '
+          f'in {", ".join(path.name for path in damaged)}): delete that '
+          'folder, and the same command starts again from step 0.')
+    return None
+
+  def set_aside(self, resumed: Resumed) -> None:
+    """Takes away what the run writes again, from where it resumes."""
+    for path in resumed.damaged:
+      aside = path.with_name(f'damaged_{path.name}')
+      shutil.rmtree(aside, ignore_errors=True)
+      os.rename(path, aside)
+    best = self._best()
+    # It shares its files with a checkpoint that may be damaged; what was the
+    # best of all up to its step will be so again.
+    if best is not None and best['step'] > resumed.step:
+      _remove(self._folder / checkpoint_files.BEST)
+
   def offer_best(self, step: int, score: float) -> None:
     """Keeps the checkpoint of a step if its score is the best so far."""
-    source, target = self._path(step), self._folder / _BEST
+    source, target = self._path(step), self._folder / checkpoint_files.BEST
     if not source.exists():
       return
     best = self.best_score()
     if best is not None and best >= score:
       return
-    temporary = self._folder / f'.{_BEST}.new'
+    temporary = target.with_name(f'.{target.name}.new')
     shutil.rmtree(temporary, ignore_errors=True)
     shutil.copytree(source, temporary, copy_function=os.link)
-    (temporary / 'score.json').write_text(
+    (temporary / _SCORE).write_text(
         json.dumps({'step': step, 'score': score}), encoding='utf-8')
     if target.exists():
       _remove(target)
@@ -99,11 +143,15 @@ class Checkpoints:
 
   def best_score(self) -> Optional[float]:
     """The score of the best checkpoint, where there is one."""
-    path = self._folder / _BEST / 'score.json'
-    return json.loads(path.read_text())['score'] if path.exists() else None
+    best = self._best()
+    return None if best is None else best['score']
+
+  def _best(self) -> Optional[Dict[str, Any]]:
+    path = self._folder / checkpoint_files.BEST / _SCORE
+    return json.loads(path.read_text()) if path.exists() else None
 
   def _path(self, step: int) -> pathlib.Path:
-    return self._folder / f'step_{step:09d}'
+    return checkpoint_files.of_step(self._folder, step)
 
   def _check_finite(self) -> None:
     for trackable in self._trackables.values():
@@ -113,21 +161,6 @@ class Checkpoints:
           raise errors.DivergedError(
               f'the variable {variable.name} holds NaN or infinity')
 
-  def _verified(self, path: pathlib.Path) -> Dict[str, Any]:
-    try:
-      content = json.loads((path / _STATE).read_text(encoding='utf-8'))
-      whole = all(_sha256(path / name) == digest
-                  for name, digest in content['sha256'].items())
-    except (OSError, ValueError, KeyError):
-      whole = False
-    if not whole:
-      others = [step for step in self.steps() if self._path(step) != path]
-      goes_on = (f'from step {others[-1]:,}' if others else 'from the start')
-      raise errors.UserError(
-          f'The checkpoint {path} is damaged (its checksums do not agree): '
-          f'delete that folder, and the same command goes on {goes_on}.')
-    return content['state']
-
 
 def _remove(path: pathlib.Path) -> None:
   """Removes a folder, out of sight first: half of it is never seen."""
@@ -135,10 +168,6 @@ def _remove(path: pathlib.Path) -> None:
   shutil.rmtree(hidden, ignore_errors=True)
   os.rename(path, hidden)
   shutil.rmtree(hidden, ignore_errors=True)
-
-
-def _sha256(path: pathlib.Path) -> str:
-  return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _fsync(path: pathlib.Path) -> None:

@@ -1,15 +1,13 @@
 """One run folder in, one `Run` out, or the reason why not."""
 import dataclasses
-import datetime
-import json
 import pathlib
 import re
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, Tuple
 
 import numpy as np
 
 from drvf_tf import errors
-from drvf_tf.runs import cost_record, settings
+from drvf_tf.runs import cost_record, run_reader, settings
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -49,7 +47,6 @@ class Run:
     final: The one after the last step.
     command: The command line that trained it.
     commit: Of the code; may be empty.
-    minutes: From start to end; NaN if it was stopped in between.
     cost: Of the run.
   """
   path: pathlib.Path
@@ -65,7 +62,6 @@ class Run:
   final: Evaluation
   command: Tuple[str, ...]
   commit: str
-  minutes: float
   cost: cost_record.Cost
 
   @property
@@ -100,13 +96,14 @@ def read(folder: pathlib.Path) -> Run:
   Raises:
     Unusable: It is not finished, not whole, or not a run at all.
   """
-  facts = _json(folder / 'run.json')
+  reader = run_reader.RunReader(folder)
   try:
-    bindings = settings.read(
-        (folder / 'config.gin').read_text(encoding='utf-8'))
-    rows = _rows(folder / 'evaluations.jsonl')
+    facts, bindings = reader.read_facts(), reader.bindings()
+    rows = reader.evaluations()
+  except run_reader.NotARun as error:
+    raise Unusable(f'not a run folder: {error.reason}') from error
   except (OSError, ValueError) as error:
-    raise Unusable(f'not a whole run folder: {_message(error)}') from error
+    raise Unusable(f'not a whole run folder: {error}') from error
   try:
     num_steps = settings.number(bindings, 'train_eval.num_steps')
     regular = [row for row in rows if not row['final']]
@@ -117,20 +114,17 @@ def read(folder: pathlib.Path) -> Run:
       step = max((row['step'] for row in rows), default=0)
       raise Unusable(
           f'not finished: its last evaluation is of step {step:,} of '
-          f'{num_steps:,}; the command that started it goes on with it')
+          f'{num_steps:,}; the command that started it resumes it')
     if not final:
       raise Unusable('not a whole run folder: it is finished, but '
                      'evaluations.jsonl has no final evaluation')
-    minutes = _minutes(facts)
     return Run(
-        folder, facts['task'],
-        facts.get('method') or settings.method(bindings), facts['seed'],
-        num_steps, bindings, facts['dataset'], facts['dataset_hash'],
+        folder, facts['task'], facts['method'], facts['seed'], num_steps,
+        bindings, facts['dataset'], facts['dataset_hash'],
         facts['dataset_size'],
         tuple(_evaluation(facts['task'], row) for row in regular),
         _evaluation(facts['task'], final[-1]), tuple(facts['command']),
-        facts.get('git_commit') or '', minutes,
-        cost_record.read(folder, facts, num_steps, minutes))
+        facts['git_commit'] or '', cost_record.read(facts))
   except KeyError as error:
     raise Unusable(
         f'not a run folder of launch/train.py: no entry {error}') from error
@@ -148,36 +142,3 @@ def _evaluation(task: str, row: Dict[str, Any]) -> Evaluation:
     raise Unusable(
         f'foreign: {task!r} has no reference scores of D4RL') from error
   return Evaluation(row['step'], returns, scores)
-
-
-def _rows(path: pathlib.Path) -> List[Dict[str, Any]]:
-  """Whole lines: a run that has just begun has none, a killed one half."""
-  if not path.exists():
-    return []
-  return [json.loads(line)
-          for line in path.read_text(encoding='utf-8').split('\n')[:-1]]
-
-
-def _json(path: pathlib.Path) -> Dict[str, Any]:
-  try:
-    facts = json.loads(path.read_text(encoding='utf-8'))
-  except (OSError, ValueError) as error:
-    raise Unusable(f'run.json cannot be read: {_message(error)}') from error
-  if not isinstance(facts, dict):
-    raise Unusable('not a run folder of launch/train.py: its run.json is '
-                    'something else')
-  return facts
-
-
-def _message(error: Exception) -> str:
-  if isinstance(error, OSError):
-    return f'{pathlib.Path(error.filename).name}: {error.strerror}'
-  return str(error)
-
-
-def _minutes(facts: Dict[str, Any]) -> float:
-  if len(facts['starts']) > 1:
-    return float('nan')
-  start, end = (datetime.datetime.fromisoformat(text) for text in (
-      facts['starts'][0]['time'], facts['finished']))
-  return (end - start).total_seconds() / 60

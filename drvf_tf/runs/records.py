@@ -10,6 +10,8 @@ from typing import Any, Dict, List, Mapping, Optional
 
 import tensorflow as tf
 
+from drvf_tf.runs import run_reader
+
 
 class Window:
   """Means of metrics since the last row; part of a checkpoint."""
@@ -33,7 +35,7 @@ class Window:
     self._sums, self._count = {}, 0
 
   def state(self) -> Dict[str, Any]:
-    """What `Window(state)` goes on from; JSON keeps its floats exactly."""
+    """What `Window(state)` resumes from; JSON keeps its floats exactly."""
     return {'sums': self._sums, 'count': self._count}
 
 
@@ -46,13 +48,14 @@ class Records:
 
     Args:
       folder: The run folder.
-      step: Where the run goes on; 0 for a new run.
+      step: Where the run resumes; 0 for a new run.
       num_steps: The run's last step; a final evaluation before it is dropped.
     """
-    self._metrics = folder / 'metrics.csv'
-    self._evaluations = folder / 'evaluations.jsonl'
+    self._run = run_reader.RunReader(folder)
+    self._metrics = self._run.metrics_file
+    self._evaluations = self._run.evaluations_file
     self._rewind(step, num_steps)
-    self._board = tf.summary.create_file_writer(str(folder / 'tensorboard'))
+    self._board = tf.summary.create_file_writer(str(self._run.board_folder))
 
   def add_metrics(self, step: int, metrics: Mapping[str, float]) -> None:
     """Appends a row of metrics.csv."""
@@ -75,11 +78,11 @@ class Records:
 
   def evaluations(self) -> List[Dict[str, Any]]:
     """All rows of evaluations.jsonl."""
-    return read_evaluations(self._evaluations)
+    return self._run.evaluations()
 
   def metrics(self) -> Dict[str, List[float]]:
     """The columns of metrics.csv."""
-    return read_metrics(self._metrics)
+    return self._run.metrics()
 
   def sync(self) -> None:
     """Makes sure that every row is on the disk before a checkpoint is."""
@@ -99,7 +102,7 @@ class Records:
         tf.summary.scalar(name, value)
 
   def _rewind(self, step: int, num_steps: Optional[int]) -> None:
-    header, *rows = _whole_lines(self._metrics) or ['']
+    header, *rows = run_reader.whole_lines(self._metrics) or ['']
     kept = [row for row in rows if int(row.split(',')[0]) <= step]
     _rewrite(self._metrics, [header, *kept] if kept else [])
 
@@ -108,27 +111,8 @@ class Records:
       return row['step'] <= step and not (row['final'] and early)
 
     _rewrite(self._evaluations,
-             [line for line in _whole_lines(self._evaluations)
+             [line for line in run_reader.whole_lines(self._evaluations)
               if stays(json.loads(line))])
-
-
-def read_metrics(path: pathlib.Path) -> Dict[str, List[float]]:
-  """The columns of a metrics.csv."""
-  header, *rows = _whole_lines(path) or ['step']
-  columns = zip(*(map(float, row.split(',')) for row in rows))
-  return dict(zip(header.split(','), map(list, columns)))
-
-
-def read_evaluations(path: pathlib.Path) -> List[Dict[str, Any]]:
-  """The rows of an evaluations.jsonl."""
-  return [json.loads(line) for line in _whole_lines(path)]
-
-
-def _whole_lines(path: pathlib.Path) -> List[str]:
-  """Lines that end; a process that was killed may leave half a line."""
-  if not path.exists():
-    return []
-  return path.read_text(encoding='utf-8').split('\n')[:-1]
 
 
 def _append(path: pathlib.Path, lines: List[str]) -> None:

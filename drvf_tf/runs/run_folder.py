@@ -12,9 +12,11 @@ import platform
 import re
 import subprocess
 import sys
+import time
 from typing import IO, Any, Dict, List, Optional
 
 from drvf_tf import errors, project_files, versions
+from drvf_tf.runs import cost_record, run_reader
 
 # What may differ when a run resumes: nothing here changes what is learned up
 # to a step, nor what is recorded of it. Everything else must be the same.
@@ -30,8 +32,8 @@ MAY_CHANGE = (
 _LENGTH_READER = '@steps_of_run'
 
 
-class RunFolder:
-  """Paths of a run, its lock, its configuration and its facts."""
+class RunFolder(run_reader.RunReader):
+  """A run folder that this process writes to: it holds the lock."""
 
   def __init__(self, path: pathlib.Path):
     """Creates the folder and takes its lock.
@@ -40,25 +42,24 @@ class RunFolder:
       path: The folder; it need not exist.
 
     Raises:
-      UserError: It cannot be written to, or another process works in it.
+      UserError: It cannot be written to, it holds something else than a run,
+        or another process works in it.
     """
-    self.path = path
-    self.config = path / 'config.gin'
-    self.facts = path / 'run.json'
-    self.checkpoints = path / 'checkpoints'
-    self.policy = path / 'policy'
-    self._lock = _lock(path)
+    super().__init__(path)
+    self._refuse_foreign()
+    self._lock = _lock(self.lock_file)
+    self._started = time.monotonic()
 
   def agree(self, config: str, dataset_hash: str) -> None:
-    """Refuses to go on with a configuration or data that are not the run's.
+    """Refuses to resume with a configuration or data that are not the run's.
 
     Args:
       config: The operative configuration of this process.
       dataset_hash: Of the data of this process.
     """
-    if not self.facts.exists():
+    if not self.facts_file.exists():
       return
-    lines = difference(self.config.read_text(encoding='utf-8'), config)
+    lines = difference(self.config(), config)
     forbidden = [line for line in lines
                  if not line[1:].startswith(MAY_CHANGE)]
     if _LENGTH_READER in config:
@@ -76,38 +77,57 @@ class RunFolder:
 
   def describe(self, config: str, facts: Dict[str, Any]) -> None:
     """Writes config.gin and run.json, or adds this start to run.json."""
+    self._started = time.monotonic()
     start = {'time': _now(), 'step': facts.pop('step')}
-    if self.facts.exists():
+    if self.facts_file.exists():
       known = self.read_facts()
       known['starts'].append(start)
       for name in ('summary', 'finished'):  # not any more, if it is extended
         known.pop(name, None)
-      write_atomically(self.facts, json.dumps(known, indent=2) + '\n')
-      write_atomically(self.config, config)
+      self._write_facts(known)
+      write_atomically(self.config_file, config)
       return
-    write_atomically(self.config, config)
-    write_atomically(self.facts, json.dumps(
-        {**facts, **_surroundings(), 'starts': [start]}, indent=2) + '\n')
+    write_atomically(self.config_file, config)
+    self._write_facts({**facts, **_surroundings(), 'starts': [start]})
 
-  def finish(self, summary: Dict[str, Any], cost: Dict[str, Any]) -> None:
-    """Adds the summary of a finished run and its cost to run.json.
+  def spend(self, cost: Dict[str, Any]) -> None:
+    """Adds to run.json what this start cost, when its training ends.
 
     Args:
-      summary: Of the run.
-      cost: Of the process that finished it; see `cost.Meter`.
+      cost: Of the training; see `cost.Meter`.
     """
-    facts = {**self.read_facts(), 'finished': _now(), 'summary': summary,
-             'cost': cost}
-    write_atomically(self.facts, json.dumps(facts, indent=2) + '\n')
+    facts = self.read_facts()
+    facts['cost'] = cost_record.add(facts.get('cost', {}), cost)
+    facts['starts'][-1].update(steps=cost['steps'], seconds=self._seconds())
+    self._write_facts(facts)
 
-  @property
-  def summary(self) -> Optional[Dict[str, Any]]:
-    """The summary of a finished run, None before."""
-    return self.read_facts().get('summary') if self.facts.exists() else None
+  def finish(self, summary: Dict[str, Any]) -> None:
+    """Adds the summary of a finished run to run.json, and its last seconds."""
+    facts = {**self.read_facts(), 'finished': _now(), 'summary': summary}
+    facts['starts'][-1]['seconds'] = self._seconds()
+    self._write_facts(facts)
 
-  def read_facts(self) -> Dict[str, Any]:
-    """The content of run.json."""
-    return json.loads(self.facts.read_text(encoding='utf-8'))
+  def _write_facts(self, facts: Dict[str, Any]) -> None:
+    write_atomically(self.facts_file, json.dumps(facts, indent=2) + '\n')
+
+  def _seconds(self) -> float:
+    return round(time.monotonic() - self._started, 3)
+
+  def _refuse_foreign(self) -> None:
+    """Leaves a folder alone that holds what no run ever wrote."""
+    if (self.facts_file.is_file() or self.lock_file.is_file()
+        or not self.path.is_dir()):
+      return
+    own = {path.name for path in vars(self).values()
+           if isinstance(path, pathlib.Path) and path.parent == self.path}
+    # What is hidden is a file half written, or of the file system.
+    foreign = [name for name in sorted(os.listdir(self.path))
+               if name not in own and not name.startswith('.')]
+    if foreign:
+      raise errors.UserError(
+          f'{self.path} holds no run, but something else ({foreign[0]}'
+          f'{" and more" * (len(foreign) > 1)}): choose another --run, '
+          'which need not exist.')
 
   def __enter__(self) -> 'RunFolder':
     return self
@@ -135,18 +155,18 @@ def write_atomically(path: pathlib.Path, text: str) -> None:
 
 def _lock(path: pathlib.Path) -> IO[str]:
   try:
-    path.mkdir(parents=True, exist_ok=True)
-    lock = open(path / '.lock', 'a', encoding='utf-8')
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = open(path, 'a', encoding='utf-8')
   except OSError as error:
     raise errors.UserError(
-        f'The run folder {path} cannot be written to ({error.strerror}): '
-        'choose another with --run.') from error
+        f'The run folder {path.parent} cannot be written to '
+        f'({error.strerror}): choose another with --run.') from error
   try:
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
   except OSError as error:
     lock.close()
     raise errors.UserError(
-        f'Another process is training in {path}: wait for it, or choose '
+        f'Another process is training in {path.parent}: wait for it, or choose '
         'another --run.') from error
   return lock
 

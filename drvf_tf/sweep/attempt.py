@@ -10,6 +10,7 @@ import sys
 import time
 from typing import Dict, NamedTuple, Tuple
 
+from drvf_tf.runs import run_reader
 from drvf_tf.sweep import die_with_parent, states
 
 _POLL = 0.2  # seconds
@@ -38,7 +39,7 @@ class Ending(enum.Enum):
   FINISHED = 'finished'
   STOPPED = 'stopped'  # as asked
   REFUSED = 'refused'  # the user has to mend something
-  CRASHED = 'crashed'  # another attempt goes on from the last checkpoint
+  CRASHED = 'crashed'  # another attempt resumes from the last checkpoint
 
 
 class Outcome(NamedTuple):
@@ -59,7 +60,8 @@ def run(job: Job, patience: float = 300.0) -> Outcome:
     How it ended.
   """
   until = time.monotonic() + patience
-  while states.is_locked(job.run_dir) and not job.stop.exists():
+  folder = run_reader.RunReader(job.run_dir)
+  while folder.is_locked() and not job.stop.exists():
     if time.monotonic() > until:
       return Outcome(Ending.REFUSED, (
           f'Another process is training in {job.run_dir}: wait for it or end '
@@ -71,13 +73,13 @@ def run(job: Job, patience: float = 300.0) -> Outcome:
     job.run_dir.mkdir(parents=True, exist_ok=True)
     record = {'started': time.time(), 'host': platform.node()}
     states.write_record(job.run_dir, record)
-    with open(job.run_dir / 'train.log', 'ab') as log:
+    with open(folder.log_file, 'ab') as log:
       log.write(f'$ {shlex.join(job.command)}\n'.encode())
       log.flush()
       start = log.tell()
       code, asked = _watch(job, log.fileno())
     states.write_record(job.run_dir, {**record, 'ended': time.time()})
-    with open(job.run_dir / 'train.log', 'rb') as log:
+    with open(folder.log_file, 'rb') as log:
       log.seek(start)
       said = log.read().decode('utf-8', 'replace')
   except OSError as error:

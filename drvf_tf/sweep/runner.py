@@ -110,7 +110,7 @@ class Runner:
     if not crashed or stopping or made >= allowed:
       return False
     self._screen.say(f'{cell.name}: {outcome.note}; attempt {made + 1} of '
-                     f'{allowed} goes on from its last checkpoint.')
+                     f'{allowed} resumes from its last checkpoint.')
     return True
 
   def _conclude(self, cell: cells.Cell, outcome: attempt.Outcome) -> None:

@@ -6,6 +6,7 @@ import shutil
 import time
 from typing import Deque, Dict, List, Optional, Sequence, TextIO, Tuple
 
+from drvf_tf.runs import run_reader
 from drvf_tf.sweep import cells, states, table
 
 _LIVE_INTERVAL = 1.0  # seconds
@@ -22,7 +23,7 @@ class Speedometer:
   def update(self, moment: float, step: int) -> None:
     """Takes note of a step and when it was written."""
     if self._seen and step < self._seen[-1][1]:
-      self._seen.clear()  # a run that goes on drops rows after its checkpoint
+      self._seen.clear()  # a run that resumes drops rows after its checkpoint
     if not self._seen or step > self._seen[-1][1]:
       self._seen.append((moment, step))
 
@@ -102,12 +103,12 @@ class Screen:
     return state
 
   def _speed(self, cell: cells.Cell) -> Optional[float]:
-    speed = self._speeds[cell.run_dir]
+    speed, run = self._speeds[cell.run_dir], run_reader.RunReader(cell.run_dir)
     try:
-      moment = os.stat(cell.run_dir / 'metrics.csv').st_mtime
+      moment = os.stat(run.metrics_file).st_mtime
     except OSError:
       return speed.value
-    speed.update(moment, states.logged_step(cell.run_dir))
+    speed.update(moment, run.logged_step())
     return speed.value
 
   def _erase(self) -> None:

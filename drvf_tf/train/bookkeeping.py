@@ -8,6 +8,7 @@ from drvf_tf.train import evaluation as evaluation_lib
 from drvf_tf.train import guard as guard_lib
 from drvf_tf.train import monitors as monitors_lib
 from drvf_tf.train import progress as progress_lib
+from drvf_tf.train import schedule as schedule_lib
 
 
 class Bookkeeper:
@@ -25,8 +26,7 @@ class Bookkeeper:
                progress: progress_lib.Progress,
                monitors: monitors_lib.Monitors,
                guard: guard_lib.Guard,
-               log_interval: int,
-               checkpoint_interval: int):
+               schedule: schedule_lib.Schedule):
     """Creates it.
 
     Args:
@@ -36,14 +36,12 @@ class Bookkeeper:
       progress: What a person sees.
       monitors: What is added to each row of metrics.
       guard: What reviews it.
-      log_interval: Steps between rows of metrics.
-      checkpoint_interval: Steps between checkpoints.
+      schedule: When rows and checkpoints are due.
     """
     self._records, self._evaluation = records, evaluation
     self._checkpoints, self._progress = checkpoints, progress
     self._monitors, self._guard = monitors, guard
-    self._log_interval = log_interval
-    self._checkpoint_interval = checkpoint_interval
+    self._schedule = schedule
     self._window = records_lib.Window()
     self._last_log = time.monotonic()
 
@@ -62,19 +60,18 @@ class Bookkeeper:
     else:
       self._evaluation.start(step)
 
-  def after_call(self, step: int, steps: int,
-                 metrics: Mapping[str, float]) -> None:
+  def after_call(self, step: int, metrics: Mapping[str, float]) -> None:
     """Does what is due after a call of the graph that ended at `step`."""
     self._window.add(metrics)
-    self._progress.advance(steps, metrics)
-    if step % self._log_interval == 0:
+    self._progress.advance(self._schedule.steps_per_call, metrics)
+    if step % self._schedule.log_interval == 0:
       self._log(step)
     if self._evaluation.ready():
       self._collect()
     if step % self._evaluation.interval == 0:
       self._collect()
       self._evaluation.start(step)
-    if step % self._checkpoint_interval == 0:
+    if step % self._schedule.checkpoint_interval == 0:
       self.save(step)
 
   def save(self, step: int) -> None:
@@ -108,6 +105,7 @@ class Bookkeeper:
       row = self._evaluation.final(step)
       self._records.add_evaluation(row)
       self._progress.score(row['score'])
+    self._progress.close()
     return progress_lib.summary(
         self._records.evaluations(), self._records.metrics())
 
@@ -119,7 +117,8 @@ class Bookkeeper:
     self._guard.review(
         row, self._monitors.yardstick, step, self._progress.say)
     now = time.monotonic()
-    self._records.speed(step, self._log_interval / (now - self._last_log))
+    self._records.speed(
+        step, self._schedule.log_interval / (now - self._last_log))
     self._last_log = now
 
   def _collect(self) -> None:

@@ -8,7 +8,7 @@ from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import time_step as ts
 
 from drvf_tf import project_files
-from drvf_tf.runs import configuration, gin_files
+from drvf_tf.runs import building, configuration, gin_files
 
 # Sizes of halfcheetah and walker2d: the paper counts parameters there.
 _OBSERVATION, _ACTION = 17, 6
@@ -70,7 +70,8 @@ def agent_of(files: Sequence[str], bindings: Sequence[str] = (),
   """
   gin.clear_config()
   configuration.parse(files, bindings)
-  return gin.get_bindings('train_eval')['agent'](
+  return building.agent(
+      gin.get_bindings('train_eval')['agent'],
       ts.time_step_spec(tensor_spec.TensorSpec([observation], tf.float32)),
       tensor_spec.BoundedTensorSpec([action], tf.float32, -1.0, 1.0),
       num_batches=1_000.0, seed=0)

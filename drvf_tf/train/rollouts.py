@@ -151,5 +151,5 @@ def _expect(kind: str, worker: subprocess.Popen) -> Any:
 
 def _died() -> RuntimeError:
   return RuntimeError(
-      'An evaluation process died; what it said is above. The run can go on '
+      'An evaluation process died; what it said is above. The run can resume '
       'from its last checkpoint.')

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from drvf_tf import errors
 from drvf_tf.policies import uncertainty_policy
-from drvf_tf.runs import restoring
+from drvf_tf.runs import restoring, run_reader
 from drvf_tf.uncertainty import figure, measures
 from drvf_tf.uncertainty import points as points_lib
 
@@ -48,7 +48,8 @@ def make(runs: Sequence[str], source: str, checkpoint: str = 'last',
   Returns:
     The report.
   """
-  facts = [_facts(run) for run in runs]
+  facts = [run_reader.RunReader(pathlib.Path(run)).read_facts()
+           for run in runs]
   _check_alike(runs, facts)
   ood = points_lib.read_ood(source, facts[0]['task'])
   points: Optional[points_lib.Points] = None
@@ -82,15 +83,6 @@ def make(runs: Sequence[str], source: str, checkpoint: str = 'last',
 def _greedy(run: restoring.RestoredRun) -> points_lib.Act:
   policy = uncertainty_policy.of_agent(run.agent, run.dataset)
   return lambda observations: policy.greedy(tf.constant(observations)).numpy()
-
-
-def _facts(run: str) -> Dict[str, Any]:
-  path = pathlib.Path(run) / 'run.json'
-  if not path.is_file():
-    raise errors.UserError(
-        f'{run} is no run folder (it has no run.json): give the folder that '
-        'launch/train.py wrote.')
-  return json.loads(path.read_text(encoding='utf-8'))
 
 
 def _check_alike(runs: Sequence[str],

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -15,7 +16,13 @@ from tf_agents.policies import py_tf_eager_policy
 
 from drvf_tf import envs, errors
 from drvf_tf.policies import checking
-from drvf_tf.runs import checkpoints, configuration, restoring, run_folder
+from drvf_tf.runs import (
+    building,
+    checkpoints,
+    configuration,
+    restoring,
+    run_folder,
+)
 from tests.train import tiny_run
 
 _ROOT = pathlib.Path(__file__).parents[2]
@@ -27,10 +34,10 @@ def _run(tmp_path_factory):
   folder = tmp_path_factory.mktemp('run')
   gin.clear_config()
   configuration.parse([tiny_run.GIN_FILE], tiny_run.bindings(
-      tiny_run.make_data(folder),
+      tiny_run.make_data(tmp_path_factory.mktemp('data')),
       extra=['loading.load.transforms=(@hold_out_episodes,)',
              'hold_out_episodes.fraction=0.5']))
-  agent, dataset, step = restoring._build(gin.get_bindings('train_eval'))
+  agent, dataset, step = building.from_gin()
   saved = checkpoints.Checkpoints(
       folder / 'checkpoints', 2, agent=agent, step=step)
   for number in (20, 40):
@@ -106,9 +113,22 @@ def test_a_checkpoint_that_is_not_there_is_named(run, checkpoint, message):
     restoring.restore(str(run), checkpoint)
 
 
+@pytest.mark.parametrize('name', ['ckpt.data-00000-of-00001', 'state.json'])
+def test_a_damaged_checkpoint_is_not_restored(run, tmp_path, name):
+  shutil.copytree(run, tmp_path / 'run')
+  path = tmp_path / 'run' / 'checkpoints' / 'step_000000040'
+  content = bytearray((path / name).read_bytes())
+  content[len(content) // 2] ^= 255
+  (path / name).write_bytes(content)
+  with pytest.raises(errors.UserError, match='step_000000040 is damaged'):
+    restoring.restore(str(tmp_path / 'run'))
+  assert restoring.restore(str(tmp_path / 'run'), '20').step == 20
+
+
 def test_a_folder_that_is_no_run_is_named(tmp_path):
   with pytest.raises(errors.UserError, match='is no run folder'):
     restoring.restore(str(tmp_path))
+  (tmp_path / 'run.json').write_text('{}')
   (tmp_path / 'config.gin').touch()
   with pytest.raises(errors.UserError, match='has no checkpoint yet'):
     restoring.restore(str(tmp_path))

@@ -103,7 +103,7 @@ def test_five_interruptions_change_nothing(tmp_path, number, code):
   for _ in range(5):
     before = _last_checkpoint(run)
     process = tiny_run.start(tiny_run.command(run, bindings))
-    while _last_checkpoint(run) == before:  # it goes on
+    while _last_checkpoint(run) == before:  # it resumes
       time.sleep(0.02)
       assert process.poll() is None, _finish(process)
     time.sleep(moments.uniform(0.0, 1.5))
@@ -111,7 +111,7 @@ def test_five_interruptions_change_nothing(tmp_path, number, code):
     output = _finish(process)
     assert process.returncode == code, output
     if code > 0:
-      assert 'the same command goes on from there' in output
+      assert 'the same command resumes there' in output
   last = tiny_run.start(tiny_run.command(run, bindings))
   output = _finish(last)
   assert last.returncode == 0, output

@@ -23,7 +23,7 @@ def test_scores_are_computed_from_raw_returns(tmp_path):
   np.testing.assert_allclose(
       run.evaluations[0].score, 100 * (15 - _LOW) / (_HIGH - _LOW))
   assert run.origin == 'generated, not D4RL'
-  assert run.minutes == 30
+  assert run.cost.minutes == 30
 
 
 def test_links_to_runs_are_followed_and_circles_left(tmp_path):

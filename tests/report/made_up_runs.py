@@ -3,6 +3,8 @@ import json
 import pathlib
 from typing import Any, Dict, List, Optional, Sequence
 
+from drvf_tf.runs import settings
+
 CONFIG = """# Macros:
 TASK = 'maze2d-umaze-v1'
 
@@ -17,6 +19,10 @@ train_eval.batch_size = 256
 train_eval.num_steps = 60
 train_eval.seed = {seed}
 """
+MACHINE = {'system': 'Linux', 'cpu': 'x86_64', 'processor': 'Fast One',
+           'cores': 2}
+COST = {'steps': 60, 'seconds': 2.0, 'cpu_seconds': 12.0,
+        'parameters': 1_234_567, 'gpus': []}
 GENERATED = "maze.hdf5 (generated, not D4RL: d4rl's planner)"
 
 
@@ -34,7 +40,7 @@ def write(folder: pathlib.Path, seed: int,
     final: Returns of the final episodes.
     config: Of config.gin; `{seed}` is filled in.
     dataset: Where the data come from.
-    method: Of run.json; left out if None, as in older folders.
+    method: Of run.json; after the configuration by default.
     task: Of run.json.
     **facts: Others of run.json; None leaves one out.
 
@@ -51,15 +57,18 @@ def write(folder: pathlib.Path, seed: int,
       json.dumps({**row, 'score': 1e6, 'mean_return': 1e6}) + '\n'
       for row in rows))
   content = {
-      'task': task, 'method': method, 'seed': seed, 'dataset': dataset,
+      'method': method or settings.method(settings.read(config)),
+      'task': task, 'seed': seed, 'dataset': dataset,
       'dataset_hash': 'abcdef0123', 'dataset_size': 1000,
       'command': ['/x/launch/train.py', '--gin_file=gin/quickstart.gin',
                   '--seed', str(seed), '--gin_param=DRVFAgent.kl_scale=@kl_sum',
                   f'--run_dir={folder}'],
       'git_commit': 'c0ffee', 'starts': [
-          {'time': '2026-01-01T00:00:00+00:00', 'step': 0}],
+          {'time': '2026-01-01T00:00:00+00:00', 'step': 0, 'steps': 60,
+           'seconds': 1800.0}],
       'finished': '2026-01-01T00:30:00+00:00',
-      'summary': {'final_score': 1e6}, **facts}
+      'summary': {'final_score': 1e6}, 'machine': MACHINE, 'cost': COST,
+      **facts}
   (folder / 'run.json').write_text(json.dumps(
       {name: value for name, value in content.items() if value is not None}))
   return folder

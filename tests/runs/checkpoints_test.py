@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from drvf_tf import errors
-from drvf_tf.runs import checkpoints
+from drvf_tf.runs import checkpoint_files, checkpoints
 
 
 def _make(folder, keep=2):
@@ -46,16 +46,46 @@ def test_a_checkpoint_with_nan_is_never_written(tmp_path):
 
 @pytest.mark.parametrize('name', ['ckpt.data-00000-of-00001', 'ckpt.index',
                                   'state.json'])
-def test_a_damaged_checkpoint_is_named_with_its_cure(tmp_path, name):
-  _, saved = _make(tmp_path)
-  saved.save(10, {})
+def test_the_newest_whole_checkpoint_is_resumed(tmp_path, name):
+  variable, saved = _make(tmp_path, keep=3)
+  for step in (10, 20, 30):
+    variable.assign([step, step])
+    saved.save(step, {'of': step})
+    saved.offer_best(step, float(step))
+  paths = [tmp_path / 'step_000000030', tmp_path / 'step_000000020']
+  for path in paths:
+    (path / name).write_bytes(b'broken')
+  resumed = saved.resume()
+  assert resumed == checkpoints.Resumed(10, {'of': 10}, paths)
+  assert variable.numpy()[0] == 10
+  saved.set_aside(resumed)
+  assert sorted(path.name for path in tmp_path.iterdir()) == [
+      'damaged_step_000000020', 'damaged_step_000000030', 'step_000000010']
+  assert saved.best_score() is None  # it shared the damaged files
   saved.save(20, {})
-  path = tmp_path / 'step_000000020'
-  (path / name).write_bytes(b'broken')
+  assert saved.steps() == [10, 20]
+
+
+def test_a_whole_checkpoint_sets_nothing_aside(tmp_path):
+  _, saved = _make(tmp_path)
+  assert saved.resume() is None
+  saved.save(10, {})
+  saved.offer_best(10, 1.0)
+  saved.set_aside(saved.resume())
+  assert saved.steps() == [10] and saved.best_score() == 1.0
+
+
+def test_where_no_checkpoint_is_whole_the_cure_is_named(tmp_path):
+  _, saved = _make(tmp_path)
+  for step in (10, 20):
+    saved.save(step, {})
+    (tmp_path / f'step_0000000{step}' / 'ckpt.index').unlink()
   with pytest.raises(errors.UserError) as error:
-    saved.restore(20)
-  assert str(path) in str(error.value)
-  assert 'goes on from step 10' in str(error.value)
+    saved.resume()
+  assert str(tmp_path) in str(error.value)
+  assert 'step_000000020, step_000000010' in str(error.value)
+  assert 'the same command starts again from step 0' in str(error.value)
+  assert saved.steps() == [10, 20]
 
 
 def test_a_failed_write_leaves_the_last_good_one(tmp_path, monkeypatch):
@@ -65,7 +95,7 @@ def test_a_failed_write_leaves_the_last_good_one(tmp_path, monkeypatch):
   def full(*_):
     raise OSError(28, 'No space left on device')
 
-  monkeypatch.setattr(checkpoints, '_sha256', full)
+  monkeypatch.setattr(checkpoint_files, 'sha256', full)
   with pytest.raises(OSError):
     saved.save(20, {})
   assert [path.name for path in tmp_path.iterdir()] == ['step_000000010']

@@ -1,30 +1,33 @@
 """What runs cost, from their folders."""
-import json
 import math
 
 import pytest
-import tensorflow as tf
 
 from drvf_tf.report import comparison, cost_section, gathering
 from drvf_tf.runs import cost_record
 from tests.report import made_up_runs
 
-_MACHINE = {'system': 'Linux', 'cpu': 'x86_64', 'processor': 'Fast One',
-            'cores': 2}
+
+def _rows(folder):
+  return comparison.rows(gathering.gather([str(folder)])[0])
 
 
 def _cells(folder):
-  rows = comparison.rows(gathering.gather([str(folder)])[0])
-  _, table = cost_section.costs(rows)
+  _, table = cost_section.costs(_rows(folder))
   return [dict(zip(table.header, cells)) for cells in table.rows], table
+
+
+def _facts(**cost):
+  return {'starts': [{'step': 0}], 'machine': made_up_runs.MACHINE,
+          'cost': {**made_up_runs.COST, **cost}}
 
 
 def test_means_over_seeds_by_hand(tmp_path):
   for seed, seconds in enumerate((2.0, 3.0)):
     made_up_runs.write(
-        tmp_path / f'{seed}', seed, [[1.0]], [2.0], machine=_MACHINE,
-        cost={'steps': 60, 'seconds': seconds, 'cpu_seconds': 6.0 * seconds,
-              'parameters': 1_234_567, 'gpus': []})
+        tmp_path / f'{seed}', seed, [[1.0]], [2.0],
+        cost={**made_up_runs.COST, 'seconds': seconds,
+              'cpu_seconds': 6.0 * seconds})
   (cells,), table = _cells(tmp_path)
   assert cells['steps/s'] == '25.0'  # of 30 and 20
   assert cells['CPU ms a step'] == '250.0'  # of 200 and 300
@@ -35,29 +38,30 @@ def test_means_over_seeds_by_hand(tmp_path):
   assert not table.published  # none of the paper's numbers
 
 
-def test_older_folders_tell_less(tmp_path):
-  made_up_runs.write(tmp_path / 'a', 0, [[1.0]], [2.0])
-  (cells,), _ = _cells(tmp_path)
-  assert cells['steps/s'] == '0.0'  # 60 steps in 30 minutes
-  assert cells['CPU ms a step'] == cells['parameters'] == '–'
-  facts = json.loads((tmp_path / 'a' / 'run.json').read_text())
-  cost = cost_record.read(tmp_path / 'a', facts, 60, 30.0)
-  assert cost.steps_per_second == pytest.approx(60 / 1800)
-  stopped = cost_record.read(tmp_path / 'a', facts, 60, math.nan)
-  assert math.isnan(stopped.steps_per_second)
+def test_minutes_of_a_resumed_run_are_the_sum_of_its_parts(tmp_path):
+  starts = [{'step': 0, 'steps': 20, 'seconds': 90.0},
+            {'step': 20},  # killed: its own part alone is lost
+            {'step': 40, 'steps': 20, 'seconds': 60.0}]
+  made_up_runs.write(tmp_path / 'a', 0, [[1.0]], [2.0], starts=starts)
+  (row,) = _rows(tmp_path)
+  assert row.minutes == 2.5
 
 
-def test_parameters_of_older_folders_are_counted_in_a_checkpoint(tmp_path):
-  folder = made_up_runs.write(tmp_path / 'a', 0, [[1.0]], [2.0])
-  made_up_runs.write(tmp_path / 'damaged', 1, [[1.0]], [2.0])
-  weights = tf.Variable(tf.zeros([3, 5]))
-  optimizer = tf.keras.optimizers.legacy.Adam()
-  optimizer.apply_gradients([(tf.ones([3, 5]), weights)])
-  tf.train.Checkpoint(
-      critic=weights, alpha=tf.Variable(1.0), _critic_optimizer=optimizer
-  ).write(str(folder / 'checkpoints' / 'step_000000060' / 'ckpt'))
-  damaged = tmp_path / 'damaged' / 'checkpoints' / 'step_000000060'
-  damaged.mkdir(parents=True)
-  (damaged / 'ckpt.index').write_text('half')
-  (cells,), _ = _cells(tmp_path)
-  assert cells['parameters'] == '15'
+def test_what_no_process_lived_to_note_is_not_known():
+  cost = cost_record.read(_facts(steps=0))
+  assert math.isnan(cost.minutes)
+  assert math.isnan(cost.steps_per_second)
+  assert math.isnan(cost.cpu_ms_per_step)
+
+
+def test_the_cost_of_processes_adds_up():
+  part = made_up_runs.COST
+  twice = cost_record.add(cost_record.add({}, part), part)
+  assert twice == {**part, 'steps': 120, 'seconds': 4.0, 'cpu_seconds': 24.0}
+  assert cost_record.read(_facts(**twice)).steps_per_second == pytest.approx(30)
+
+
+def test_a_machine_that_does_not_name_its_processor():
+  facts = _facts(gpus=['Big One'])
+  facts['machine'] = {**facts['machine'], 'processor': None}
+  assert cost_record.read(facts).machine == 'x86_64, 2 cores, Big One'

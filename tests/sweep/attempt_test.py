@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-from drvf_tf.runs import run_folder
+from drvf_tf.runs import run_folder, run_reader
 from drvf_tf.sweep import attempt, states
 from tests.sweep import fakes
 
@@ -86,11 +86,11 @@ def test_a_run_dies_with_its_worker(tmp_path):
   while not (run_dir / 'ready').exists():
     time.sleep(0.02)
     assert worker.poll() is None
-  assert states.is_locked(run_dir)
+  assert run_reader.RunReader(run_dir).is_locked()
   worker.send_signal(signal.SIGKILL)
   worker.wait()
   until = time.monotonic() + 10
-  while states.is_locked(run_dir) and time.monotonic() < until:
+  while run_reader.RunReader(run_dir).is_locked() and time.monotonic() < until:
     time.sleep(0.02)
-  assert not states.is_locked(run_dir)
+  assert not run_reader.RunReader(run_dir).is_locked()
   assert (run_dir / 'saved').exists()

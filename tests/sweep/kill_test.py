@@ -118,7 +118,7 @@ def killed_everywhere(flags, out):
     os.killpg(sweep.pid, signal.SIGINT)  # Ctrl-C reaches the whole group
     said, _ = sweep.communicate(timeout=300)
     assert sweep.returncode == 130, said
-    assert 'Stopped and saved; to go on:' in said
+    assert 'Stopped and saved; to resume:' in said
     _wait(lambda: not family & set(_processes()))
 
   with _started(flags) as sweep:

@@ -32,7 +32,7 @@ def test_crashes_are_retried_and_errors_are_not(tmp_path):
   assert dict(runner.failures(ended)) == {
       crash: 'exit code 1: RuntimeError: no luck',
       refuse: 'This cannot be used: mend it.\n-a\n+b'}
-  assert ('task crash_once seed 0: killed by SIGKILL; attempt 2 of 2 goes on '
+  assert ('task crash_once seed 0: killed by SIGKILL; attempt 2 of 2 resumes '
           'from its last checkpoint.') in said
   assert 'task refuse seed 0: failed: This cannot be used: mend it.' in said
   assert states.read(crash.run_dir).phase is states.Phase.FAILED

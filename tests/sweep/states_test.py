@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from drvf_tf.runs import run_folder
+from drvf_tf.runs import run_folder, run_reader
 from drvf_tf.sweep import states
 from tests.sweep import fakes
 
@@ -30,15 +30,15 @@ def test_not_started(tmp_path):
   assert states.read(tmp_path) == states.State(states.Phase.NOT_STARTED)
 
 
-def test_stopped_goes_on_from_the_checkpoint(run):
+def test_stopped_resumes_from_the_checkpoint(run):
   assert states.read(run) == states.State(states.Phase.STOPPED, 20, 60, 2.5)
 
 
 def test_running_is_as_far_as_its_rows(run):
   with run_folder.RunFolder(run):
-    assert states.is_locked(run)
+    assert run_reader.RunReader(run).is_locked()
     assert states.read(run) == states.State(states.Phase.RUNNING, 30, 60, 2.5)
-  assert not states.is_locked(run)
+  assert not run_reader.RunReader(run).is_locked()
   assert states.read(run, running=True).phase is states.Phase.RUNNING
 
 

@@ -43,7 +43,7 @@ def test_speed_forgets_rows_that_were_dropped():
   speed.update(100.5, 10)  # no new row
   speed.update(104.0, 30)
   assert speed.value == 5.0
-  speed.update(110.0, 20)  # it goes on from a checkpoint
+  speed.update(110.0, 20)  # it resumes from a checkpoint
   assert speed.value is None
   speed.update(111.0, 30)
   assert speed.value == 10.0

@@ -1,6 +1,7 @@
 """The loop as a whole, on a run of seconds."""
 import json
 import os
+import shutil
 import signal
 import time
 
@@ -59,14 +60,12 @@ def test_a_run_folder_holds_everything(whole):
       'step_000000020', 'step_000000040', 'best'}
 
 
-def test_parameters_are_those_of_the_checkpoint(whole):
+def test_parameters_are_counted(whole):
   facts = json.loads((whole / 'run.json').read_text())
-  noted = facts['cost'].pop('parameters')
   # Two members and their targets: a layer, its LayerNorm, a Bayesian head.
   critics = 4 * (6 * 16 + 16 + 2 * 16 + 2 * (16 + 1))
   actor = 4 * 16 + 16 + 16 * 4 + 4
-  assert noted == critics + actor
-  assert cost_record.read(whole, facts, 40, 1.0).parameters == noted
+  assert cost_record.read(facts).parameters == critics + actor
 
 
 @pytest.fixture(name='brief')
@@ -96,7 +95,7 @@ def test_operative_config_reproduces_the_run(whole, tmp_path):
 
 
 @pytest.mark.usefixtures('brief')
-def test_a_signal_saves_and_the_run_goes_on_exactly(
+def test_a_signal_saves_and_the_run_resumes_exactly(
     whole, data, tmp_path, monkeypatch):
   calls = []
   train = trainer.Trainer.__call__
@@ -114,6 +113,66 @@ def test_a_signal_saves_and_the_run_goes_on_exactly(
   _run(tmp_path, data)
   assert len(calls) == 8
   assert tiny_run.contents(tmp_path) == tiny_run.contents(whole)
+  _check_cost(tmp_path, [25, 15])
+
+
+def _check_cost(folder, steps):
+  """Every start has noted its own part, and the parts add up."""
+  facts = json.loads((folder / 'run.json').read_text())
+  assert [start['steps'] for start in facts['starts']] == steps
+  assert facts['cost']['steps'] == sum(steps)
+  seconds = sum(start['seconds'] for start in facts['starts'])
+  assert 0 < facts['cost']['seconds'] < seconds
+  assert cost_record.read(facts).minutes == pytest.approx(seconds / 60)
+
+
+@pytest.mark.usefixtures('brief')
+def test_a_damaged_last_checkpoint_is_passed_over(
+    whole, data, tmp_path, capfd):
+  run = tmp_path / 'run'
+  shutil.copytree(whole, run)
+  _unfinish(run)
+  last = run / 'checkpoints' / 'step_000000040'
+  _flip(last / 'ckpt.data-00000-of-00001')
+  _run(run, data)
+  said = capfd.readouterr().err
+  assert f'The checkpoint {last} is damaged' in said
+  assert 'the run resumes from step 20.' in said
+  assert tiny_run.contents(run) == tiny_run.contents(whole)
+  assert (run / 'checkpoints' / 'damaged_step_000000040').is_dir()
+
+
+def test_where_no_checkpoint_is_whole_the_run_stops(whole, data, tmp_path):
+  run = tmp_path / 'run'
+  shutil.copytree(whole, run)
+  _unfinish(run)
+  for path in (run / 'checkpoints').glob('step_*/ckpt.index'):
+    _flip(path)
+  with pytest.raises(errors.UserError, match='No checkpoint .* is whole'):
+    _run(run, data)
+
+
+def _unfinish(run):
+  """As a kill after the last step leaves it."""
+  facts = json.loads((run / 'run.json').read_text())
+  del facts['finished'], facts['summary']
+  (run / 'run.json').write_text(json.dumps(facts))
+
+
+def _flip(path):
+  """Other bytes in the middle; a file of its own, for links share theirs."""
+  content = bytearray(path.read_bytes())
+  middle = len(content) // 2
+  content[middle:middle + 8] = bytes(
+      255 - byte for byte in content[middle:middle + 8])
+  path.write_bytes(content)
+
+
+def test_a_folder_with_somebodys_documents_is_left_alone(data, tmp_path):
+  (tmp_path / 'thesis.txt').write_text('mine')
+  with pytest.raises(errors.UserError, match='holds no run, but something'):
+    _run(tmp_path, data)
+  assert [path.name for path in tmp_path.iterdir()] == ['thesis.txt']
 
 
 @pytest.mark.usefixtures('brief')
@@ -142,6 +201,7 @@ def test_a_finished_run_is_extended_exactly(whole, data, tmp_path):
   assert tiny_run.contents(tmp_path) == tiny_run.contents(whole)
   assert (tmp_path / 'config.gin').read_text() == (
       whole / 'config.gin').read_text()
+  _check_cost(tmp_path, [20, 20])
   with pytest.raises(errors.UserError, match='trained for 40 steps, more'):
     _run(tmp_path, data, num_steps=30)
 

@@ -12,7 +12,13 @@ import pytest
 
 from drvf_tf import errors
 from drvf_tf.policies import support
-from drvf_tf.runs import checkpoints, configuration, restoring, run_folder
+from drvf_tf.runs import (
+    building,
+    checkpoints,
+    configuration,
+    restoring,
+    run_folder,
+)
 from drvf_tf.uncertainty import figure, page, points
 from tests.train import tiny_run
 
@@ -24,7 +30,7 @@ def _make_run(folder, data, *extra):
   gin.clear_config()
   configuration.parse([tiny_run.GIN_FILE],
                       tiny_run.bindings(data, extra=extra))
-  agent, dataset, step = restoring._build(gin.get_bindings('train_eval'))
+  agent, dataset, step = building.from_gin()
   step.assign(40)
   checkpoints.Checkpoints(
       folder / 'checkpoints', 2, agent=agent, step=step).save(40, {})

@@ -120,6 +120,17 @@ curve antmaze_umaze_bc --gin_file=gin/antmaze_umaze.gin \
   --gin_file=gin/bc_actor.gin --gin_param="train_eval.num_steps=50_000" \
   --gin_param="DRVFAgent.eta_ood=1.0" \
   --gin_param="loading.load.states=@normalize_observations"
+# What docs/healthy.md reads.
+curve healthy_good --gin_file=gin/hopper_medium.gin --gin_file=gin/cpu.gin \
+  --gin_param="START=10_000" --gin_param="SettlingRate.decay_steps=20_000" \
+  --gin_param="Evaluation.interval=2_500"
+curve healthy_too_pessimistic --gin_file=gin/quickstart.gin \
+  --gin_param="train_eval.num_steps=15_000" \
+  --gin_param="loading.load.states=@normalize_observations" \
+  --gin_param="DRVFAgent.kl_scale=@kl_mean" \
+  --gin_param="DRVFAgent.backup=@target/lcb" \
+  --gin_param="EnsembleSacAgent.actor_value=@actor/lcb" \
+  --gin_param="target/lcb.alpha=2.25" --gin_param="actor/lcb.alpha=2.25"
 if $list; then exit 0; fi
 if ((${#missing[@]})); then
   echo "Not drawn, for the reasons above: ${missing[*]}." >&2

@@ -96,12 +96,13 @@ class Guard:
     if (yardstick is None or q is None
         or yardstick.lowest <= q <= yardstick.highest):
       return None
-    side, bound = (('above', yardstick.highest) if q > yardstick.highest
-                   else ('below', yardstick.lowest))
-    return (f"Q on data is {q:.4g}, {side} the {bound:.4g} that the data's "
-            'rewards allow: pessimism does not hold it; normalised states, '
-            'LayerNorm and another α of the backup are the first things to '
-            'try.')
+    if q > yardstick.highest:
+      return (f'Q on data is {q:.4g}, above the {yardstick.highest:.4g} that '
+              "the data's rewards allow: pessimism does not hold it; "
+              'normalised states and LayerNorm are the first things to try.')
+    return (f'Q on data is {q:.4g}, below the {yardstick.lowest:.4g} that the '
+            "data's rewards allow: pessimism takes more than they give; a "
+            'smaller α of the backup or a smaller eta_ood help.')
 
   def _too_pessimistic(self, row: Row, yardstick: Yardstick
                        ) -> Optional[str]:

@@ -25,8 +25,8 @@ _HEALTHY = {'effective_members': 3.0, 'sigma_share': 0.3, 'q_data': 60.0,
     ({'sigma_share': 0.001},
      'the 10 draws of a member coincide (σ has 0.1 % of the variance of Q): '
      'the minimum of 50 samples is one of 5'),
-    ({'q_data': 120.0}, "Q on data is 120, above the 100 that the data's"),
-    ({'q_data': -12.0}, "Q on data is -12, below the -10 that the data's"),
+    ({'q_data': 120.0}, 'Q on data is 120, above the 100 that the data'),
+    ({'q_data': -12.0}, 'Q on data is -12, below the -10 that the data'),
     ({'target_penalty': 1.5},
      'the target subtracts 1.5 a step where rewards are of size 1:')])
 def test_what_is_wrong_is_said_once_in_words(sick, words):

@@ -32,6 +32,9 @@ _OUT = flags.DEFINE_string(
     'out', None, 'JSON file; <run>/evaluation.json for a run.')
 _VIDEO = flags.DEFINE_string(
     'video', None, 'Write the first episode as an animated GIF.')
+_VIDEO_STEPS = flags.DEFINE_integer(
+    'video_steps', None, 'Steps of the episode in the video; all by default.',
+    lower_bound=1)
 
 
 def main(argv: Sequence[str]) -> None:
@@ -56,7 +59,8 @@ def main(argv: Sequence[str]) -> None:
   if output is not None:
     _write(output, result)
   if _VIDEO.value:
-    saved_policy.film(policy.act, task, _SEED.value, pathlib.Path(_VIDEO.value))
+    saved_policy.film(policy.act, task, _SEED.value,
+                      pathlib.Path(_VIDEO.value), _VIDEO_STEPS.value)
     print(f'video            {_VIDEO.value}')
 
 

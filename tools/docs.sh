@@ -122,8 +122,16 @@ curve antmaze_umaze_bc --gin_file=gin/antmaze_umaze.gin \
   --gin_param="loading.load.states=@normalize_observations"
 # What docs/healthy.md reads.
 curve healthy_good --gin_file=gin/hopper_medium.gin --gin_file=gin/cpu.gin \
-  --gin_param="START=10_000" --gin_param="SettlingRate.decay_steps=20_000" \
-  --gin_param="Evaluation.interval=2_500"
+  --seed=4
+if $list; then
+  echo "$pictures/hopper.gif: an episode of $(state healthy_good)"
+elif ! finished healthy_good || ! "$python" launch/evaluate.py \
+    --run="$runs/healthy_good" --episodes=1 --video="$pictures/hopper.gif" \
+    --video_steps=240; then
+  echo "$pictures/hopper.gif stays as it is: there is no finished run in" \
+    "$runs/healthy_good." >&2
+  missing+=(hopper.gif)
+fi
 curve healthy_too_pessimistic --gin_file=gin/quickstart.gin \
   --gin_param="train_eval.num_steps=15_000" \
   --gin_param="loading.load.states=@normalize_observations" \

@@ -1,12 +1,16 @@
 """A SavedModel policy, evaluated on its own."""
 import pathlib
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from drvf_tf.train import evaluation, rollouts, tasks
 
 _BOOTSTRAP_SAMPLES = 10_000
+# Of a film.
+_STEPS_PER_FRAME = 3
+_FRAME_SIZE = 200  # pixels
+_COLOURS = 48
 
 
 def evaluate(act: tasks.Act, task: tasks.Task,
@@ -50,15 +54,16 @@ def confidence_interval(values: np.ndarray, seed: int) -> Tuple[float, float]:
   return float(low), float(high)
 
 
-def film(act: tasks.Act, task: tasks.Task, seed: int,
-         path: pathlib.Path) -> None:
-  """Writes one episode as an animated GIF, every second frame.
+def film(act: tasks.Act, task: tasks.Task, seed: int, path: pathlib.Path,
+         num_steps: Optional[int] = None) -> None:
+  """Writes one episode as an animated GIF, small enough for a page.
 
   Args:
     act: Observations `[B, obs]` to actions `[B, act]`.
     task: See `tasks`.
     seed: The episode is the first of `evaluate` with the same seed.
     path: Where to write; must end in .gif.
+    num_steps: How many steps of the episode are shown; None for all.
   """
   from PIL import Image
   frames: List[Image.Image] = []
@@ -66,11 +71,14 @@ def film(act: tasks.Act, task: tasks.Task, seed: int,
 
   def watch(env: Any) -> None:
     nonlocal count
-    if count % 2 == 0:
-      frames.append(Image.fromarray(env.render(mode='rgb_array')))
+    if count % _STEPS_PER_FRAME == 0 and (
+        num_steps is None or count < num_steps):
+      picture = Image.fromarray(env.render(mode='rgb_array'))
+      picture.thumbnail((_FRAME_SIZE, _FRAME_SIZE))
+      frames.append(picture.quantize(_COLOURS))
     count += 1
 
   task.episode(lambda observation: act(observation[np.newaxis])[0],
                evaluation.episode_seeds(seed, 0, 1, stream=2)[0], watch)
   frames[0].save(path, save_all=True, append_images=frames[1:], duration=40,
-                 loop=0)
+                 loop=0, optimize=True)

@@ -87,7 +87,7 @@ def test_a_damaged_policy_is_a_sentence(run, tmp_path):
   collected = subprocess.run(
       [sys.executable, str(tiny_run.ROOT / 'launch' / 'collect.py'),
        '--task=maze2d-umaze-v1', f'--policy={copy}', '--num_steps=5',
-       f'--output={tmp_path / "x.hdf5"}'],
+       f'--out={tmp_path / "x.hdf5"}'],
       text=True, capture_output=True, check=False)
   for result in (evaluated, collected):
     assert result.returncode == 2, result.stderr

@@ -29,6 +29,7 @@ def test_bellman_error_with_targets_of_each_member():
 def test_kl_scales():
   assert terms.kl_per_batch(257, 400.0) == 1 / 400
   assert terms.kl_mean(257, 400.0) == 1 / 257
+  assert terms.kl_mean(257, 400.0, factor=0.5) == 0.5 / 257
   assert terms.kl_sum(257, 400.0) == 1
 
 

@@ -63,8 +63,8 @@ def test_an_interval_covers_the_mean():
 
 @pytest.mark.parametrize('flags, sentence', [
     ([], 'Name either --run or --policy'),
-    (['--run=/nowhere'], 'has no run.json'),
-    (['--policy=/nowhere'], 'There is nothing at /nowhere'),
+    (['--run=/dev/null/none'], 'has no run.json'),
+    (['--policy=/dev/null/none'], 'There is nothing at /dev/null/none'),
     (['--run=x', '--video=x.mp4'], 'must end in .gif'),
 ])
 def test_errors_are_sentences(flags, sentence):

@@ -195,7 +195,7 @@ def test_runs_that_do_not_compare_are_named(runs, tmp_path, key, what):
 @pytest.mark.parametrize('source, message', [
     ('hopper-medum-v2', '--ood=hopper-medum-v2 names no data'),
     ('hopper-medium-v2', 'of another robot or maze'),
-    ('/nowhere/file.hdf5', 'there is no file')])
+    ('/dev/null/none/file.hdf5', 'there is no file')])
 def test_unknown_and_foreign_data_are_named(source, message):
   with pytest.raises(errors.UserError, match=message):
     points.read_ood(source, 'maze2d-umaze-v1')

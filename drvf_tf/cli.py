@@ -6,7 +6,8 @@ import ast
 import difflib
 import runpy
 import sys
-from typing import Optional, Sequence
+from collections.abc import Sequence
+from typing import Optional
 
 import drvf_tf
 from drvf_tf import project_files

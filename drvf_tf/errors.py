@@ -8,7 +8,8 @@ import errno
 import pathlib
 import re
 import sys
-from typing import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Callable
 
 from absl import app, logging
 

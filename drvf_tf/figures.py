@@ -1,7 +1,7 @@
 """How figures look."""
 import io
 import textwrap
-from typing import Any, Dict, Tuple
+from typing import Any
 
 import matplotlib
 from matplotlib import figure as figure_lib
@@ -20,7 +20,7 @@ def new(width: float = 8.0, height: float = 4.5) -> figure_lib.Figure:
   return figure_lib.Figure(figsize=(width, height), layout='constrained')
 
 
-def style(index: int) -> Dict[str, Any]:
+def style(index: int) -> dict[str, Any]:
   """Colour, line and marker of the method of a number; no two are alike."""
   return {'color': COLOURS[index % len(COLOURS)],
           'linestyle': _LINES[index // len(COLOURS) % len(_LINES)],
@@ -38,7 +38,7 @@ def legend_beside(axis: Any) -> None:
               borderaxespad=0.0, fontsize=9)
 
 
-def encode(picture: figure_lib.Figure) -> Tuple[bytes, bytes]:
+def encode(picture: figure_lib.Figure) -> tuple[bytes, bytes]:
   """PNG and SVG of a figure; the same figure gives the same bytes."""
   png, svg = io.BytesIO(), io.BytesIO()
   picture.savefig(png, format='png', dpi=160, bbox_inches='tight',

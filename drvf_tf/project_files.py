@@ -6,7 +6,7 @@ gin/hopper_medium.gin, from whichever folder a command is started in.
 """
 import pathlib
 import re
-from typing import List, Optional
+from typing import Optional
 
 _PACKAGE = pathlib.Path(__file__).resolve().parent
 _IN_WHEEL = _PACKAGE / 'project'
@@ -42,7 +42,7 @@ def launcher(command: str) -> pathlib.Path:
   return ROOT / 'launch' / f'{command}.py'
 
 
-def commands() -> List[str]:
+def commands() -> list[str]:
   """The commands there are."""
   return sorted(path.stem for path in (ROOT / 'launch').glob('[a-z]*.py'))
 

@@ -1,13 +1,12 @@
 """The versions that a result depends on."""
 import importlib.metadata
-from typing import Dict
 
 _PACKAGES = ('drvf_tf', 'tensorflow', 'tensorflow-cpu', 'tf-agents',
              'tensorflow-probability', 'numpy', 'mujoco', 'd4rl', 'gym',
              'gin-config')
 
 
-def installed() -> Dict[str, str]:
+def installed() -> dict[str, str]:
   """Versions by package name; what is not installed is left out."""
   versions = {}
   for package in _PACKAGES:

@@ -5,7 +5,7 @@ python launch/demo.py --out=demo
 import os
 import pathlib
 import sys
-from typing import Sequence
+from collections.abc import Sequence
 
 from absl import flags, logging
 

@@ -8,7 +8,8 @@ import json
 import os
 import pathlib
 import sys
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
 
 from absl import flags, logging
 
@@ -64,7 +65,7 @@ def main(argv: Sequence[str]) -> None:
     print(f'video            {_VIDEO.value}')
 
 
-def _what() -> Tuple[pathlib.Path, Optional[str], Any]:
+def _what() -> tuple[pathlib.Path, Optional[str], Any]:
   """(SavedModel, task where it is told, output) from the flags."""
   if bool(_RUN.value) == bool(_POLICY.value):
     raise errors.UserError(
@@ -92,7 +93,7 @@ def _task_of(folder: pathlib.Path, facts: Mapping[str, Any]) -> str:
   return task
 
 
-def _show(result: Dict[str, Any]) -> None:
+def _show(result: dict[str, Any]) -> None:
   low, high = result['score_ci95']
   print(f'task             {result["task"]}')
   print(f'episodes         {result["episodes"]}')
@@ -101,7 +102,7 @@ def _show(result: Dict[str, Any]) -> None:
   print(f'mean return      {result["mean_return"]:.2f}')
 
 
-def _write(path: pathlib.Path, result: Dict[str, Any]) -> None:
+def _write(path: pathlib.Path, result: dict[str, Any]) -> None:
   try:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=2) + '\n', encoding='utf-8')

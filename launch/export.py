@@ -7,7 +7,8 @@ import os
 import pathlib
 import sys
 import tempfile
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from absl import flags, logging
 

@@ -6,7 +6,7 @@ python launch/report.py runs/quickstart/*  # what the shell names is --run, too
 import os
 import pathlib
 import sys
-from typing import Sequence
+from collections.abc import Sequence
 
 from absl import flags, logging
 

@@ -11,7 +11,8 @@ import os
 import pathlib
 import shlex
 import sys
-from typing import Dict, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Optional
 
 from absl import flags
 
@@ -92,7 +93,7 @@ def main(argv: Sequence[str]) -> None:
 
 
 def _run(left: Sequence[cells.Cell], folder: sweep_folder.SweepFolder
-         ) -> Tuple[List[Tuple[cells.Cell, str]], Optional[int]]:
+         ) -> tuple[list[tuple[cells.Cell, str]], Optional[int]]:
   """(cells that failed and why, the signal that stopped the sweep)."""
   print(f'{len(left)} runs to do in {folder.path}, each with {_CPUS.value} '
         f'CPU(s) and {_GPUS.value:g} GPU(s).', flush=True)
@@ -114,7 +115,7 @@ def _run(left: Sequence[cells.Cell], folder: sweep_folder.SweepFolder
   return runner.failures(ended), signals.received
 
 
-def _close(todo: Sequence[cells.Cell], failed: Sequence[Tuple[cells.Cell, str]],
+def _close(todo: Sequence[cells.Cell], failed: Sequence[tuple[cells.Cell, str]],
            signal: Optional[int]) -> None:
   """Prints the closing table, and exits as the sweep ended."""
   found = [states.read(cell.run_dir) for cell in todo]
@@ -143,10 +144,10 @@ def _out() -> pathlib.Path:
   return pathlib.Path('runs').absolute() / pathlib.Path(_SWEEP.value).stem
 
 
-def _methods() -> Optional[Dict[str, List[str]]]:
+def _methods() -> Optional[dict[str, list[str]]]:
   if _METHOD.value is None:
     return None
-  found: Dict[str, List[str]] = {}
+  found: dict[str, list[str]] = {}
   for text in _METHOD.value:
     name, equals, files = text.partition('=')
     if name in found:
@@ -159,7 +160,7 @@ def _methods() -> Optional[Dict[str, List[str]]]:
   return found
 
 
-def _seeds() -> Optional[List[int]]:
+def _seeds() -> Optional[list[int]]:
   if _SEEDS.value is None:
     return None
   try:
@@ -170,7 +171,7 @@ def _seeds() -> Optional[List[int]]:
         '--seeds=0,1,2.') from error
 
 
-def _environment() -> Dict[str, str]:
+def _environment() -> dict[str, str]:
   """Variables of a run, over those of its worker."""
   result = {name: os.environ[name] for name in _PASSED_ON
             if name in os.environ}

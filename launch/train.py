@@ -7,7 +7,7 @@ python launch/train.py --task=hopper-medium-v2 --method=edac
 import os
 import pathlib
 import sys
-from typing import List, Sequence, Tuple
+from collections.abc import Sequence
 
 from absl import flags, logging
 
@@ -55,7 +55,7 @@ def main(argv: Sequence[str]) -> None:
   import drvf_tf.envs  # noqa: F401
   from drvf_tf.runs import configuration
   from drvf_tf.train import train_eval
-  bindings: List[str] = list(_GIN_PARAM.value)
+  bindings: list[str] = list(_GIN_PARAM.value)
   if _SEED.value is not None:
     bindings.append(f'train_eval.seed={_SEED.value}')
   configuration.parse([file for _, file in files], bindings)
@@ -73,7 +73,7 @@ def main(argv: Sequence[str]) -> None:
     sys.exit(130)
 
 
-def _files() -> List[Tuple[str, str]]:
+def _files() -> list[tuple[str, str]]:
   """(what to call it, gin file) of the task, the method and the given."""
   from drvf_tf.runs import gin_files
   given = [(pathlib.Path(file).stem, file) for file in _GIN_FILE.value]
@@ -103,7 +103,7 @@ def _print_list() -> None:
         'parameters are those of walker2d-medium.')
 
 
-def _default_run(files: Sequence[Tuple[str, str]]) -> str:
+def _default_run(files: Sequence[tuple[str, str]]) -> str:
   import gin
   name = '+'.join(stem for stem, _ in files)
   try:

@@ -7,7 +7,7 @@ python launch/uncertainty.py --run=<one method> --run=<another> --ood=uniform
 import os
 import pathlib
 import sys
-from typing import Sequence
+from collections.abc import Sequence
 
 from absl import flags, logging
 

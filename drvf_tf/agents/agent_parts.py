@@ -1,5 +1,6 @@
 """What the train steps of all agents share: checks, averages, updates."""
-from typing import Dict, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import NamedTuple, Optional
 
 import tensorflow as tf
 from tf_agents.networks import network
@@ -16,7 +17,7 @@ class Pass(NamedTuple):
     metrics: Scalars, this replica's parts.
   """
   loss: tf.Tensor
-  metrics: Dict[str, tf.Tensor]
+  metrics: dict[str, tf.Tensor]
 
 
 def check_action_spec(action_spec: types.NestedTensorSpec) -> None:
@@ -81,7 +82,7 @@ def descend(tape: tf.GradientTape, loss: tf.Tensor,
   optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
 
 
-def update_targets(pairs: Sequence[Tuple[network.Network, network.Network]],
+def update_targets(pairs: Sequence[tuple[network.Network, network.Network]],
                    tau: float, step: tf.Variable, period: int = 1) -> None:
   """Polyak: moves each (online, target) pair's target, in steps that are due.
 

@@ -1,5 +1,5 @@
 """From specs and gin to the model-free baselines, for `train_eval.agent`."""
-from typing import Optional, Tuple
+from typing import Optional
 
 import gin
 import tensorflow as tf
@@ -121,7 +121,7 @@ def _actor(time_step_spec: ts.TimeStep, action_spec: types.NestedTensorSpec,
 
 
 def _critics(time_step_spec: ts.TimeStep, action_spec: types.NestedTensorSpec,
-             seed: int) -> Tuple[network.Network, network.Network]:
+             seed: int) -> tuple[network.Network, network.Network]:
   first, second = (
       baseline_networks.baseline_critic(
           (time_step_spec.observation, action_spec), seed=10 * seed + start)

@@ -1,7 +1,8 @@
 """CQL: TF-Agents' own agent, its draws made functions of seed and step."""
 import threading
 import warnings
-from typing import Any, Dict, Iterator, List, Optional
+from collections.abc import Iterator
+from typing import Any, Optional
 
 import gin
 import numpy as np
@@ -30,7 +31,7 @@ class _PenaltyPass(threading.local):
     """Forgets the last pass."""
     # TF-Agents asks for Q at three sets of pairs, in this order.
     self.asked: Iterator[str] = iter(('q_policy', 'q_uniform', 'q_data'))
-    self.seen: Dict[str, tf.Tensor] = {}
+    self.seen: dict[str, tf.Tensor] = {}
 
 
 @gin.configurable
@@ -168,7 +169,7 @@ class CqlAgent(cql_sac_agent.CqlSacAgent):
     return (self._transpose_tile_and_batch_dims(actions),
             self._transpose_tile_and_batch_dims(log_pi))
 
-  def _sample(self, observations: tf.Tensor, outer: List[int],
+  def _sample(self, observations: tf.Tensor, outer: list[int],
               draws: noise.Draws) -> Any:
     distribution, _ = self._actor_network(observations)
     shape = [*outer, tf.shape(observations)[0], self.action_spec.shape[0]]

@@ -4,15 +4,8 @@ A method is a choice of parts: the critic's head (what a Q sample is), the
 backup (what each member regresses on), and the regularizers (what else the
 critic minimises). See the table in docs/methods.md.
 """
-from typing import (
-  Any,
-  Callable,
-  Dict,
-  NamedTuple,
-  Optional,
-  Sequence,
-  Tuple,
-)
+from collections.abc import Sequence
+from typing import Any, Callable, NamedTuple, Optional
 
 import gin
 import tensorflow as tf
@@ -33,7 +26,7 @@ class ActorPass(NamedTuple):
   """The actor's objective and the log-probabilities it was taken at."""
   loss: tf.Tensor
   log_pi: tf.Tensor
-  metrics: Dict[str, tf.Tensor]
+  metrics: dict[str, tf.Tensor]
 
 
 @gin.configurable
@@ -235,7 +228,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     return self._actor_pass(time_steps, actions, weights, draws).loss
 
   @tf.autograph.experimental.do_not_convert
-  def monitor(self, experience: Any) -> Dict[str, tf.Tensor]:
+  def monitor(self, experience: Any) -> dict[str, tf.Tensor]:
     """What the critic says at the data's, the policy's and uniform actions.
 
     A penalty is what pessimism takes off the mean of Q; the actor sees the
@@ -347,7 +340,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
 
   def _sample_policy(
       self, observations: tf.Tensor,
-      draws: noise.Draws) -> Tuple[Any, tf.Tensor, tf.Tensor]:
+      draws: noise.Draws) -> tuple[Any, tf.Tensor, tf.Tensor]:
     """(π(·|s), a ~ π(·|s) `[B, act]`, log π(a|s) `[B]`)."""
     distribution = self._policy_distribution(observations)
     shape = [tf.shape(observations)[0], self.action_spec.shape[0]]
@@ -369,7 +362,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     return agent_parts.average(term, weights)
 
   def _q_metrics(self, where: str,
-                 q: q_values.QValues) -> Dict[str, tf.Tensor]:
+                 q: q_values.QValues) -> dict[str, tf.Tensor]:
     stats = statistics.q_statistics(q.mean, q.variance)
     return {f'q_{where}': agent_parts.share(stats.mean),
             f'q_std_{where}': agent_parts.share(stats.std)}

@@ -1,5 +1,5 @@
 """IQL: expectile values of the data, and cloning weighted by advantage."""
-from typing import List, Optional
+from typing import Optional
 
 import gin
 import tensorflow as tf
@@ -186,7 +186,7 @@ class IqlAgent(tf_agent.TFAgent):
         'q_data': agent_parts.share((q_1 + q_2) / 2),
         'target_mean': agent_parts.share(targets)})
 
-  def _critic_variables(self) -> List[tf.Variable]:
+  def _critic_variables(self) -> list[tf.Variable]:
     return [variable for critic in self._critics
             for variable in critic.trainable_variables]
 

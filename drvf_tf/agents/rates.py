@@ -1,6 +1,6 @@
 """Learning rates that change in the course of a run."""
 import math
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 import gin
 import tensorflow as tf
@@ -38,7 +38,7 @@ class SettlingRate(tf.keras.optimizers.schedules.LearningRateSchedule):
       then *= 0.5 * (1.0 + tf.cos(math.pi * share))
     return tf.where(after < 0, self._first, then)
 
-  def get_config(self) -> Dict[str, Any]:
+  def get_config(self) -> dict[str, Any]:
     """The arguments, as Keras wants them."""
     return {'first': self._first, 'then': self._then,
             'boundary': self._boundary, 'decay_steps': self._decay_steps}

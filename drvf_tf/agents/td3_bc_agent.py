@@ -1,5 +1,5 @@
 """TD3+BC: TF-Agents' TD3 whose actor stays near the data."""
-from typing import Any, List, Optional
+from typing import Any, Optional
 
 import gin
 import tensorflow as tf
@@ -182,7 +182,7 @@ class Td3BcAgent(td3_agent.Td3Agent):
         'cloning_loss': agent_parts.share(
             baselines.cloning_error(own_actions, actions))})
 
-  def _critic_variables(self) -> List[tf.Variable]:
+  def _critic_variables(self) -> list[tf.Variable]:
     return [*self._critic_network_1.trainable_variables,
             *self._critic_network_2.trainable_variables]
 

@@ -1,6 +1,7 @@
 """Environment steps per second of evaluation, and its share of a run."""
 import time
-from typing import List, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class EvaluationCost(NamedTuple):
 
 
 def measure(hidden: Sequence[int], num_workers: int,
-            seconds: float = 5.0) -> List[EvaluationCost]:
+            seconds: float = 5.0) -> list[EvaluationCost]:
   """Runs episodes as training's evaluation does, with an untrained actor.
 
   Args:

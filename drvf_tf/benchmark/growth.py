@@ -1,6 +1,7 @@
 """How a train step's cost grows with M, n, K, B and the dataset's size."""
 import dataclasses
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -35,12 +36,12 @@ class Point(NamedTuple):
   milliseconds: float
 
 
-def measure(base: step_cost.Sizes, rounds: int) -> List[Point]:
+def measure(base: step_cost.Sizes, rounds: int) -> list[Point]:
   """Times a step at every size, all of them in turns."""
-  named: Dict[Tuple[str, int], timing.Candidate] = {}
+  named: dict[tuple[str, int], timing.Candidate] = {}
   for axis, (field, values) in _FIELDS.items():
     for value in values:
-      changes: Dict[str, Any] = {field: value}
+      changes: dict[str, Any] = {field: value}
       if field == 'batch':
         changes['ood_states'] = value
       named[axis, value] = step_cost.drvf(
@@ -82,7 +83,7 @@ def table(points: Sequence[Point]) -> str:
   """Markdown: one row for each size, beside the growth of the operations."""
   lines = ['| | value | CPU ms/step | × the first | operations × the first |',
            '|---|---|---|---|---|']
-  first: Dict[str, Point] = {}
+  first: dict[str, Point] = {}
   for point in points:
     base = first.setdefault(point.axis, point)
     lines.append(

@@ -1,6 +1,7 @@
 """What a served answer costs beside the bare actor and the critic's pass."""
 import time
-from typing import Any, Callable, Dict, List, Sequence
+from collections.abc import Sequence
+from typing import Any, Callable
 
 import numpy as np
 import tensorflow as tf
@@ -10,7 +11,7 @@ from drvf_tf.policies import exporting, gated_policy, uncertainty_policy
 Call = Callable[[], Any]
 
 
-def candidates(agent: Any, batch: int) -> Dict[str, Call]:
+def candidates(agent: Any, batch: int) -> dict[str, Call]:
   """Calls to compare, each on `batch` observations, as a client makes them.
 
   Args:
@@ -51,7 +52,7 @@ def candidates(agent: Any, batch: int) -> Dict[str, Call]:
 
 
 def measure(agent: Any, batches: Sequence[int] = (1, 1_024),
-            rounds: int = 200) -> List[Dict[str, float]]:
+            rounds: int = 200) -> list[dict[str, float]]:
   """Times the candidates in turns; CPU seconds, so that one core is meant.
 
   Args:
@@ -68,7 +69,7 @@ def measure(agent: Any, batches: Sequence[int] = (1, 1_024),
     calls = candidates(agent, batch)
     for call in calls.values():
       call()  # the first call optimises the graph
-    seconds: Dict[str, List[float]] = {name: [] for name in calls}
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
       for name, call in calls.items():
         start = time.process_time()
@@ -82,7 +83,7 @@ def measure(agent: Any, batches: Sequence[int] = (1, 1_024),
   return rows
 
 
-def table(rows: Sequence[Dict[str, float]]) -> str:
+def table(rows: Sequence[dict[str, float]]) -> str:
   """The rows as text."""
   lines = [f'{"observations":>12}{"actor ms":>10}{"critic ms":>11}'
            f'{"served ms":>11}{"statistics ms":>15}{"/ critic":>10}']

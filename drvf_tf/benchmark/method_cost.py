@@ -1,7 +1,8 @@
 """The paper's cost table, on this machine: time, operations, parameters."""
 import contextlib
 import io
-from typing import Any, Dict, NamedTuple, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -23,9 +24,9 @@ class Row(NamedTuple):
     paper_seconds: Of 1,000 steps on the paper's Tesla P40.
   """
   label: str
-  files: Tuple[str, ...]
-  bindings: Tuple[str, ...]
-  sizes: Tuple[int, int]
+  files: tuple[str, ...]
+  bindings: tuple[str, ...]
+  sizes: tuple[int, int]
   paper_seconds: float
 
 
@@ -39,7 +40,7 @@ def _row(label: str, task: str, overlay: str, members: int,
 
 
 # Table "computation" of the paper, by the names that `--methods` takes.
-ROWS: Dict[str, Row] = {
+ROWS: dict[str, Row] = {
     'pbrl_10': _row('PBRL', 'halfcheetah', 'pbrl', 10, 147.3),
     'sac_n_10': _row('SAC-N', 'halfcheetah', 'sac_n', 10, 19.4),
     'sac_n_20': _row('SAC-N', 'walker2d', 'sac_n', 20, 17.5),
@@ -113,7 +114,7 @@ def run(names: Sequence[str], rounds: int, files: Sequence[str] = (),
 
 
 def table(candidates: Sequence[timing.Candidate], costs: timing.Costs,
-          published: Dict[str, float]) -> str:
+          published: dict[str, float]) -> str:
   """One line per method.
 
   Args:

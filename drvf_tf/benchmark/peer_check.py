@@ -1,7 +1,8 @@
 """Do the peers compute what we compute? A few steps from the same start."""
 import dataclasses
 import pathlib
-from typing import Dict, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -97,7 +98,7 @@ def agrees(difference: Difference) -> bool:
 
 
 def check(names: Sequence[str], python: str, folder: pathlib.Path,
-          layer_norm: bool) -> Dict[str, Difference]:
+          layer_norm: bool) -> dict[str, Difference]:
   """How far each peer's steps are from ours.
 
   Args:
@@ -118,7 +119,7 @@ def check(names: Sequence[str], python: str, folder: pathlib.Path,
   return differences
 
 
-def table(differences: Dict[str, Difference]) -> str:
+def table(differences: dict[str, Difference]) -> str:
   """One line per peer, and the tolerances."""
   lines = [f'{"largest difference":22}'
            f'{"losses, relative":>20}{"gradients, relative":>22}'

@@ -10,7 +10,8 @@ import os
 import pathlib
 import subprocess
 import tempfile
-from typing import Any, Dict, List, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -25,7 +26,7 @@ _FOLDER = project_files.ROOT / 'benchmarks'
 PYTHON = _FOLDER / '.venv' / 'bin' / 'python'  # of `make peers`
 _SCRIPT = _FOLDER / 'peer.py'
 
-Arrays = Dict[str, np.ndarray]  # by 'group/name'
+Arrays = dict[str, np.ndarray]  # by 'group/name'
 
 
 class Peer:
@@ -58,7 +59,7 @@ class Peer:
   def __exit__(self, *unused: Any) -> None:
     self._process.communicate()  # the end of its input is its end
 
-  def _ask(self, request: str) -> Dict[str, float]:
+  def _ask(self, request: str) -> dict[str, float]:
     try:
       print(request, file=self._process.stdin, flush=True)
       answer = self._process.stdout.readline()  # type: ignore[union-attr]
@@ -91,7 +92,7 @@ class Peer:
 
 def candidates(names: Sequence[str], sizes: step_cost.Sizes, python: str,
                threads: int,
-               stack: contextlib.ExitStack) -> List[timing.Candidate]:
+               stack: contextlib.ExitStack) -> list[timing.Candidate]:
   """What `timing.interleave` times.
 
   Args:
@@ -182,7 +183,7 @@ def named(group: str, variables: Sequence[tf.Variable],
     `group/loc_i`, `rho_i` of the head's weights (0) and biases (1).
   """
   arrays: Arrays = {}
-  counts: Dict[str, int] = {}
+  counts: dict[str, int] = {}
   for variable, value in zip(variables, values or variables):
     kind = variable.name.split('/')[-1].split(':')[0].split('_')[-1]
     counts[kind] = counts.get(kind, -1) + 1

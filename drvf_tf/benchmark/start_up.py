@@ -7,7 +7,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import List, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from drvf_tf import errors, project_files
 
@@ -50,7 +51,7 @@ def measure(gin_files: Sequence[str], bindings: Sequence[str] = ()) -> StartUp:
 
 
 def _command(gin_files: Sequence[str], bindings: Sequence[str],
-             run_dir: pathlib.Path) -> List[str]:
+             run_dir: pathlib.Path) -> list[str]:
   one_by_one = ['train_eval.steps_per_call=1', 'train_eval.log_interval=1']
   return [sys.executable, str(project_files.launcher('train')),
           *(f'--gin_file={file}' for file in gin_files),

@@ -1,7 +1,8 @@
 """Train steps to time: this project's, its naive form, TF-Agents' SAC."""
 import dataclasses
 import functools
-from typing import Callable, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Callable
 
 import numpy as np
 import tensorflow as tf
@@ -31,7 +32,7 @@ class Sizes:
   batch: int = 256
   observation: int = 17
   action: int = 6
-  hidden: Tuple[int, ...] = (256, 256, 256)
+  hidden: tuple[int, ...] = (256, 256, 256)
   layer_norm: bool = False
 
   def forward_flops(self, samples: int = 0) -> int:
@@ -90,7 +91,7 @@ class _NaiveCritic(ensemble_critic_network.EnsembleCriticNetwork):
             for i, inputs in enumerate(sets)]
 
 
-def _specs(sizes: Sizes) -> Tuple[ts.TimeStep, types.BoundedTensorSpec]:
+def _specs(sizes: Sizes) -> tuple[ts.TimeStep, types.BoundedTensorSpec]:
   observation = tensor_spec.TensorSpec([sizes.observation], tf.float32)
   action = tensor_spec.BoundedTensorSpec(
       [sizes.action], tf.float32, -1.0, 1.0)

@@ -6,7 +6,8 @@ each, with a matrix product among them as the peak of that very moment.
 """
 import dataclasses
 import time
-from typing import Callable, Dict, List, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import Callable, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -22,7 +23,7 @@ class Cost(NamedTuple):
     return Cost(self.cpu / count, self.wall / count)
 
 
-Costs = Dict[str, List[Cost]]  # of a step, by candidate: one for each round
+Costs = dict[str, list[Cost]]  # of a step, by candidate: one for each round
 
 
 @dataclasses.dataclass

@@ -1,6 +1,7 @@
 """The picture of `one_dimension`: panels side by side, on one scale."""
 import pathlib
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib import figure, ticker

@@ -7,7 +7,8 @@ picture but the data.
 """
 import dataclasses
 import functools
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -68,7 +69,7 @@ class Fit(NamedTuple):
   functions: np.ndarray
   mean: np.ndarray
   std: np.ndarray
-  numbers: Dict[str, float]
+  numbers: dict[str, float]
 
 
 def truth(actions: np.ndarray) -> np.ndarray:
@@ -103,7 +104,7 @@ def without_repulsion(num_members: int) -> Case:
               heads.BayesianHead, _drvf_agent(0.0), draws=4, shown=False)
 
 
-def cases(few: int = 5, many: int = 50, eta_ood: float = 0.1) -> List[Case]:
+def cases(few: int = 5, many: int = 50, eta_ood: float = 0.1) -> list[Case]:
   """The three panels, and one more line for the table."""
   return [plain(few), drvf(few, eta_ood), plain(many),
           without_repulsion(few)]
@@ -163,7 +164,7 @@ def _train(agent: ensemble_sac_agent.EnsembleSacAgent,
 
 
 def _numbers(grid: np.ndarray, mean: np.ndarray, std: np.ndarray,
-             data: Data) -> Dict[str, float]:
+             data: Data) -> dict[str, float]:
   distance = np.abs(grid[:, np.newaxis] - data.actions).min(axis=1)
   off = distance > OFF_DATA
   inside = np.abs(truth(grid) - mean) <= 2 * std

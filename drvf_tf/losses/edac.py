@@ -1,5 +1,4 @@
 """EDAC (An et al., 2021): ensembles whose action gradients differ."""
-from typing import Tuple
 
 import gin
 import tensorflow as tf
@@ -46,7 +45,7 @@ class GradientDiversity(base.Regularizer):
     self._eta = eta
 
   def loss(self, context: base.Context,
-           seen: base.Seen) -> Tuple[tf.Tensor, tf.Tensor]:
+           seen: base.Seen) -> tuple[tf.Tensor, tf.Tensor]:
     """η · similarity of min(M, dim A) members, drawn anew at each step.
 
     More directions than dim A cannot all differ: EDAC's code compares no more

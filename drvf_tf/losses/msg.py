@@ -1,6 +1,6 @@
 """MSG (Ghasemipour et al., 2022): its conservative term."""
 import math
-from typing import Optional, Tuple
+from typing import Optional
 
 import gin
 import numpy as np
@@ -66,7 +66,7 @@ class ConservativeQ(base.Regularizer):
         tf.reshape(actions, [-1, shape[-1]]), log_pi)
 
   def loss(self, context: base.Context,
-           seen: base.Seen) -> Tuple[tf.Tensor, tf.Tensor]:
+           seen: base.Seen) -> tuple[tf.Tensor, tf.Tensor]:
     """weight · the gap, `[B]`."""
     del context
     assert seen.q is not None and seen.pairs is not None

@@ -1,6 +1,6 @@
 """PBRL (Bai et al., 2022): pessimistic pseudo-targets at OOD actions."""
 import math
-from typing import Callable, Optional, Tuple
+from typing import Callable, Optional
 
 import gin
 import tensorflow as tf
@@ -108,7 +108,7 @@ class OodPessimism(base.Regularizer):
                       tf.concat(actions, axis=0))
 
   def loss(self, context: base.Context,
-           seen: base.Seen) -> Tuple[tf.Tensor, tf.Tensor]:
+           seen: base.Seen) -> tuple[tf.Tensor, tf.Tensor]:
     """Mean over both kinds of rows, sum over members."""
     assert seen.q is not None
     half = tf.ones([tf.shape(seen.q.mean)[1] // 2])

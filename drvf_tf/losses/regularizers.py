@@ -5,7 +5,7 @@ agent evaluates them in the same pass as the data and hands the result to
 `loss`. A loss of shape `[R]` is averaged over the global batch, a scalar is
 added once.
 """
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import Any, NamedTuple, Optional
 
 import gin
 import tensorflow as tf
@@ -78,12 +78,12 @@ class Regularizer:
     return None
 
   def loss(self, context: Context,
-           seen: Seen) -> Tuple[tf.Tensor, tf.Tensor]:
+           seen: Seen) -> tuple[tf.Tensor, tf.Tensor]:
     """(weighted loss, bare value for the metrics)."""
     raise NotImplementedError
 
 
-def spaced(rows: Optional[int], *batch: tf.Tensor) -> Tuple[tf.Tensor, ...]:
+def spaced(rows: Optional[int], *batch: tf.Tensor) -> tuple[tf.Tensor, ...]:
   """That many evenly spaced rows, alike on one replica and on many.
 
   Args:
@@ -122,7 +122,7 @@ class KlDivergence(Regularizer):
     self._weight, self._scale = weight, scale
 
   def loss(self, context: Context,
-           seen: Seen) -> Tuple[tf.Tensor, tf.Tensor]:
+           seen: Seen) -> tuple[tf.Tensor, tf.Tensor]:
     """η_q · scale · Σ_j KL_j."""
     del seen
     num_weights = context.critic.head.posterior_std().shape[-1]
@@ -174,7 +174,7 @@ class Repulsion(Regularizer):
                  tf.reshape(actions, [-1, actions.shape[-1]]))
 
   def loss(self, context: Context,
-           seen: Seen) -> Tuple[tf.Tensor, tf.Tensor]:
+           seen: Seen) -> tuple[tf.Tensor, tf.Tensor]:
     """−η_ood · Std of the Q samples."""
     del context
     assert seen.q is not None  # `pairs` asked for it
@@ -189,7 +189,7 @@ class WeightDecay(Regularizer):
   name = 'decay'
 
   def loss(self, context: Context,
-           seen: Seen) -> Tuple[tf.Tensor, tf.Tensor]:
+           seen: Seen) -> tuple[tf.Tensor, tf.Tensor]:
     """λ/2·Σ kernel²."""
     del seen
     decay = context.critic.decay_loss()

@@ -1,5 +1,6 @@
 """Terms of the critic's and the actor's objectives, each before weighting."""
-from typing import Callable, Sequence
+from collections.abc import Sequence
+from typing import Callable
 
 import gin
 import tensorflow as tf

@@ -1,6 +1,7 @@
 """The actor: a tanh-Gaussian with EDAC's initialisation, of TF-Agents parts."""
 import math
-from typing import Optional, Sequence
+from collections.abc import Sequence
+from typing import Optional
 
 import gin
 import tensorflow as tf

@@ -3,7 +3,8 @@
 `baseline_actor.hidden_units` and `baseline_critic.hidden_units` set the sizes
 of all baselines at once; a value network V(s) is a critic of states alone.
 """
-from typing import Callable, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Callable, Optional
 
 import gin
 import tensorflow as tf
@@ -35,7 +36,7 @@ class GaussianHead(normal_projection_network.NormalProjectionNetwork):
 
   def __init__(self, action_spec: types.BoundedTensorSpec,
                seed: Optional[int] = None,
-               log_std_bounds: Tuple[float, float] = (-5.0, 2.0),
+               log_std_bounds: tuple[float, float] = (-5.0, 2.0),
                name: str = 'GaussianHead'):
     low, high = log_std_bounds
     super().__init__(
@@ -99,7 +100,7 @@ def baseline_critic(input_specs: Sequence[types.TensorSpec],
 class ValueNetwork(network.Network):
   """ReLU layers on the concatenated inputs, and one number: `[B]`."""
 
-  def __init__(self, input_tensor_spec: Tuple[types.TensorSpec, ...],
+  def __init__(self, input_tensor_spec: tuple[types.TensorSpec, ...],
                hidden_units: Sequence[int] = (256, 256),
                seed: Optional[int] = None, name: str = 'ValueNetwork'):
     """Creates the network.
@@ -124,7 +125,7 @@ class ValueNetwork(network.Network):
 
 
 def _hidden_layers(hidden_units: Sequence[int],
-                   seed: Optional[int]) -> List[tf.keras.layers.Layer]:
+                   seed: Optional[int]) -> list[tf.keras.layers.Layer]:
   return [
       tf.keras.layers.Dense(
           units, activation='relu',

@@ -1,5 +1,6 @@
 """An ensemble critic whose Q samples come from dropout masks."""
-from typing import Any, List, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, Optional
 
 import gin
 import tensorflow as tf
@@ -43,7 +44,7 @@ class DropoutCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
 
   def _deviations(
       self, sets: Sequence[ensemble_critic_network.ObservationAndAction],
-      num_samples: int, seed: Optional[tf.Tensor]) -> List[q_values.QValues]:
+      num_samples: int, seed: Optional[tf.Tensor]) -> list[q_values.QValues]:
     """Own masks for each set."""
     if seed is None:
       seed = tf.random.uniform([2], maxval=tf.int32.max, dtype=tf.int32)

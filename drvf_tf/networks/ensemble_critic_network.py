@@ -1,5 +1,6 @@
 """The critic: M members in one TF-Agents network, with a head to choose."""
-from typing import Callable, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Callable, Optional
 
 import gin
 import tensorflow as tf
@@ -8,7 +9,7 @@ from tf_agents.typing import types
 
 from drvf_tf.networks import ensemble_layers, heads, q_values, statistics
 
-ObservationAndAction = Tuple[tf.Tensor, tf.Tensor]
+ObservationAndAction = tuple[tf.Tensor, tf.Tensor]
 
 
 @gin.configurable
@@ -48,7 +49,7 @@ class EnsembleCriticNetwork(network.Network):
     super().__init__(input_tensor_spec, state_spec=(), name=name)
     self._num_members = num_members
     self._hidden_units = tuple(hidden_units)
-    self._hidden: List[tf.keras.layers.Layer] = []
+    self._hidden: list[tf.keras.layers.Layer] = []
     self._norm = None  # of the last hidden layer, folded into what follows
     for i, units in enumerate(hidden_units):
       layer_seed = None if seed is None else seed + i
@@ -124,7 +125,7 @@ class EnsembleCriticNetwork(network.Network):
   def evaluate(self,
                sets: Sequence[ObservationAndAction],
                num_samples: int,
-               seed: Optional[tf.Tensor] = None) -> List[q_values.QValues]:
+               seed: Optional[tf.Tensor] = None) -> list[q_values.QValues]:
     """Q at several sets of pairs: one pass, own draws for each set.
 
     All draws multiply all rows, and each set takes its own: what the head's
@@ -144,7 +145,7 @@ class EnsembleCriticNetwork(network.Network):
             for q in self._deviations(sets, num_samples, seed)]
 
   def _deviations(self, sets: Sequence[ObservationAndAction], num_samples: int,
-                  seed: Optional[tf.Tensor]) -> List[q_values.QValues]:
+                  seed: Optional[tf.Tensor]) -> list[q_values.QValues]:
     """`evaluate`, less the prior mean."""
     hidden = self._trunk(self._shared(tuple(
         tf.concat(parts, axis=0) for parts in zip(*sets))))
@@ -173,7 +174,7 @@ class EnsembleCriticNetwork(network.Network):
            training: bool = False,
            num_samples: int = 1,
            seed: Optional[tf.Tensor] = None
-           ) -> Tuple[q_values.QValues, types.NestedTensor]:
+           ) -> tuple[q_values.QValues, types.NestedTensor]:
     """Q at (s, a): the trunk runs once, however many samples are drawn.
 
     Args:

@@ -6,13 +6,14 @@ to multiply, because two-dimensional products let TensorFlow fuse the bias and
 the activation into the product, which one batched product does not.
 """
 import math
-from typing import List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Optional
 
 import tensorflow as tf
 
 from drvf_tf.networks import row_division
 
-Members = List[tf.Tensor]
+Members = list[tf.Tensor]
 
 
 class EnsembleDense(tf.keras.layers.Layer):
@@ -129,7 +130,7 @@ class EnsembleLayerNorm(tf.keras.layers.Layer):
                                     tf.unstack(self.offset))
     ]
 
-  def fold(self, kernel: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+  def fold(self, kernel: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """What y·kernel is in terms of x / std.
 
     Args:

@@ -6,7 +6,7 @@ is the weight of a constant feature 1.
 """
 import functools
 import math
-from typing import Callable, Optional, Tuple
+from typing import Callable, Optional
 
 import gin
 import tensorflow as tf
@@ -17,7 +17,7 @@ from drvf_tf.networks import ensemble_layers
 tfd = tfp.distributions
 Members = ensemble_layers.Members
 # Kernels `[M, d, n]` to (kernels, offset `[M, 1, n]`).
-Fold = Callable[[tf.Tensor], Tuple[tf.Tensor, tf.Tensor]]
+Fold = Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]
 
 
 @gin.configurable
@@ -136,7 +136,7 @@ class BayesianHead(tf.keras.layers.Layer):
     return (self._multiply(self._weights, features, num_samples, seeds[0], fold)
             + self._multiply(self._bias, one, num_samples, seeds[1]))
 
-  def moments(self, features: Members) -> Tuple[tf.Tensor, tf.Tensor]:
+  def moments(self, features: Members) -> tuple[tf.Tensor, tf.Tensor]:
     """Closed-form mean and variance of ψᵀw + b, `[M, B]` each."""
     weights, bias = self._posteriors()
     mean, variance = (
@@ -209,7 +209,7 @@ class PointHead(tf.keras.layers.Layer):
                   zip(features, tf.unstack(kernels))]) + offset + self.bias
     return tf.repeat(q, num_samples, axis=-1)
 
-  def moments(self, features: Members) -> Tuple[tf.Tensor, tf.Tensor]:
+  def moments(self, features: Members) -> tuple[tf.Tensor, tf.Tensor]:
     """Q of every member, and variance 0, `[M, B]` each."""
     mean = self.sample(features)[..., 0]
     return mean, tf.zeros_like(mean)

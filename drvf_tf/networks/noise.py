@@ -5,7 +5,8 @@ noise as one that was never stopped on one device: noise of the batch is drawn
 for the global batch, and a replica takes its own rows; weights of the head are
 drawn alike on every replica, because one draw is one function.
 """
-from typing import Callable, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Callable
 
 import tensorflow as tf
 import tensorflow_probability as tfp
@@ -66,7 +67,7 @@ def num_replicas() -> int:
 
 
 def sample_actions(distribution: tfp.distributions.Distribution,
-                   noise: tf.Tensor) -> Tuple[tf.Tensor, tf.Tensor]:
+                   noise: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
   """Reparameterised actions and their log-probabilities.
 
   Args:

@@ -1,6 +1,7 @@
 """An ensemble critic with frozen random priors (Osband et al., 2018)."""
 import functools
-from typing import Any, List, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, Optional
 
 import gin
 import tensorflow as tf
@@ -52,7 +53,7 @@ class PriorCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
 
   def _deviations(
       self, sets: Sequence[ensemble_critic_network.ObservationAndAction],
-      num_samples: int, seed: Optional[tf.Tensor]) -> List[q_values.QValues]:
+      num_samples: int, seed: Optional[tf.Tensor]) -> list[q_values.QValues]:
     learned = super()._deviations(sets, num_samples, seed)
     priors = self._prior.evaluate(sets, 1)
     return [

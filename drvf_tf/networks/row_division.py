@@ -10,7 +10,8 @@ import contextlib
 import functools
 import os
 import sys
-from typing import Callable, Iterator, Tuple
+from collections.abc import Iterator
+from typing import Callable
 
 import tensorflow as tf
 from tensorflow.python.ops import control_flow_util
@@ -50,7 +51,7 @@ def divide_by_std(rows: tf.Tensor, epsilon: float,
 
 
 def _forward(rows: tf.Tensor, epsilon: float,
-             rectify: bool) -> Tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+             rectify: bool) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
   """x / std, `[R, width]`; the mean of x and 1 / std, `[R, 1]`."""
   x = tf.nn.relu(rows) if rectify else rows
   averager = tf.fill([x.shape[-1], 1],
@@ -103,7 +104,7 @@ def _gradient(dy: tf.Tensor, y: tf.Tensor, mean: tf.Tensor,
 
 def _second_derivative(
     dy: tf.Tensor, rows: tf.Tensor, ddx: tf.Tensor, epsilon: float,
-    rectify: bool) -> Tuple[tf.Tensor, tf.Tensor]:
+    rectify: bool) -> tuple[tf.Tensor, tf.Tensor]:
   """Derivatives of `_gradient` by dy and the rows, along ddx."""
   with tf.GradientTape() as tape:
     tape.watch((dy, rows))

@@ -1,5 +1,5 @@
 """The greedy policy of any actor, on raw observations."""
-from typing import Any, Optional, Tuple
+from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -57,7 +57,7 @@ class ActionPolicy(tf_policy.TFPolicy):
         self._greedy, input_signature=self.batched_specs()[:1],
         autograph=False)
 
-  def batched_specs(self) -> Tuple[tf.TensorSpec, tf.TensorSpec]:
+  def batched_specs(self) -> tuple[tf.TensorSpec, tf.TensorSpec]:
     """Of raw observations `[B, obs]` and of actions `[B, act]`."""
     observation, action = self.time_step_spec.observation, self.action_spec
     return (

@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-from typing import Any, Dict, Optional, Set
+from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -29,7 +29,7 @@ TOLERANCE = {'saved_model': 1e-6, 'tflite': 1e-5}
 def check(model: str, agent: Any, dataset: offline_dataset.OfflineDataset,
           num_rows: int = 1_000, python: Optional[str] = None,
           has_fallback: bool = False,
-          seed: int = 0) -> Dict[str, float]:
+          seed: int = 0) -> dict[str, float]:
   """Compares an export with the agent, in a process that knows nothing of us.
 
   Args:
@@ -74,7 +74,7 @@ def check(model: str, agent: Any, dataset: offline_dataset.OfflineDataset,
 
 
 def live(agent: Any, dataset: offline_dataset.OfflineDataset,
-         inputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
+         inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
   """What the agent itself says, by its own policy and its own critic."""
   policy = greedy_policy.GreedyPolicy(agent.policy)
   alpha = None
@@ -110,7 +110,7 @@ def live(agent: Any, dataset: offline_dataset.OfflineDataset,
 
 
 def _inputs(dataset: offline_dataset.OfflineDataset, num_rows: int,
-            seed: int) -> Dict[str, np.ndarray]:
+            seed: int) -> dict[str, np.ndarray]:
   rng = np.random.default_rng(seed)
   rows = rng.integers(dataset.size, size=num_rows)
   size = [num_rows, len(dataset.action_low)]
@@ -122,8 +122,8 @@ def _inputs(dataset: offline_dataset.OfflineDataset, num_rows: int,
   }
 
 
-def _stranger(model: str, inputs: Dict[str, np.ndarray],
-              python: str) -> Dict[str, np.ndarray]:
+def _stranger(model: str, inputs: dict[str, np.ndarray],
+              python: str) -> dict[str, np.ndarray]:
   """The export's answers, from a process of its own."""
   with tempfile.TemporaryDirectory() as scratch:
     paths = [pathlib.Path(scratch) / name for name in ('in.npz', 'out.npz')]
@@ -151,11 +151,11 @@ def _not_called(model: str, python: str, said: str) -> errors.UserError:
       'export it again.')
 
 
-def _signatures(answers: Dict[str, np.ndarray]) -> Set[str]:
+def _signatures(answers: dict[str, np.ndarray]) -> set[str]:
   return {name.split('/')[0] for name in answers}
 
 
-def _scale(name: str, expected: Dict[str, np.ndarray]) -> np.ndarray:
+def _scale(name: str, expected: dict[str, np.ndarray]) -> np.ndarray:
   signature, output = name.split('/')
   if output == 'action':
     return np.ones([])

@@ -5,7 +5,8 @@ import os
 import pathlib
 import shutil
 import tempfile
-from typing import Any, Dict, Mapping, Optional, Tuple, Union
+from collections.abc import Mapping
+from typing import Any, Optional, Union
 
 import tensorflow as tf
 from absl import logging
@@ -32,7 +33,7 @@ def export_policy(
     gate_quantile: float = 0.99,
     fallback: Optional[fallbacks.Fallback] = None,
     config: str = '',
-    facts: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
+    facts: Optional[Mapping[str, Any]] = None) -> dict[str, Any]:
   """Writes an agent's greedy policy, its statistics and its gate.
 
   An agent without an ensemble critic has neither statistics nor a gate: its
@@ -86,7 +87,7 @@ def check_free(folder: pathlib.Path) -> None:
         f'{folder} exists already: delete it, or choose another --out.')
 
 
-def signatures(policy: Policy) -> Dict[str, Any]:
+def signatures(policy: Policy) -> dict[str, Any]:
   """The functions on plain tensors; the batch is unknown in all of them."""
   if isinstance(policy, gated_policy.GatedPolicy):
     observation, action = policy.inner.batched_specs()
@@ -106,7 +107,7 @@ def signatures(policy: Policy) -> Dict[str, Any]:
   return _action_signatures(policy)
 
 
-def _action_signatures(policy: action_policy.ActionPolicy) -> Dict[str, Any]:
+def _action_signatures(policy: action_policy.ActionPolicy) -> dict[str, Any]:
   observation, _ = policy.batched_specs()
 
   @_function(observation)
@@ -133,7 +134,7 @@ def _function(*specs: tf.TensorSpec) -> Any:
 def _gated(agent: Any, dataset: Optional[offline_dataset.OfflineDataset],
            held_out: Optional[offline_dataset.OfflineDataset],
            gate_quantile: float, fallback: Optional[fallbacks.Fallback]
-           ) -> Tuple[Policy, Dict[str, Any]]:
+           ) -> tuple[Policy, dict[str, Any]]:
   """The policy of an ensemble agent, and what export.json says of it."""
   inner = uncertainty_lib.of_agent(agent, dataset)
   threshold, found = float('inf'), None
@@ -150,7 +151,7 @@ def _gated(agent: Any, dataset: Optional[offline_dataset.OfflineDataset],
 def _plain(agent: Any, dataset: Optional[offline_dataset.OfflineDataset],
            held_out: Optional[offline_dataset.OfflineDataset],
            fallback: Optional[fallbacks.Fallback]
-           ) -> Tuple[Policy, Dict[str, Any]]:
+           ) -> tuple[Policy, dict[str, Any]]:
   """The policy of any other agent, and what export.json says of it."""
   reason = (f'{type(agent).__name__} has no ensemble critic, so its policy '
             'has no q_std to measure and no gate')
@@ -197,7 +198,7 @@ def _asset(path: pathlib.Path, text: str) -> tf.saved_model.Asset:
 
 def _rows(dataset: offline_dataset.OfflineDataset,
           held_out: Optional[offline_dataset.OfflineDataset]
-          ) -> Tuple[offline_dataset.OfflineDataset, str]:
+          ) -> tuple[offline_dataset.OfflineDataset, str]:
   """The rows to measure on, and what they are."""
   if held_out is not None:
     return held_out, f'held out: {held_out.provenance}'

@@ -1,5 +1,6 @@
 """What to do where the data do not support the policy's action."""
-from typing import Sequence, Union
+from collections.abc import Sequence
+from typing import Union
 
 import gin
 import numpy as np

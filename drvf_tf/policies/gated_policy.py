@@ -1,5 +1,5 @@
 """The gate: where the critic is less sure than on data, do something else."""
-from typing import Callable, Dict, Optional
+from typing import Callable, Optional
 
 import tensorflow as tf
 from tf_agents.policies import tf_policy
@@ -46,7 +46,7 @@ class GatedPolicy(tf_policy.TFPolicy):
     """The policy behind the gate."""
     return self._inner
 
-  def act(self, observation: tf.Tensor) -> Dict[str, tf.Tensor]:
+  def act(self, observation: tf.Tensor) -> dict[str, tf.Tensor]:
     """Action, statistics and in_support of raw observations, by name."""
     action = self._inner.greedy(observation)
     scores = self.score(observation, action)
@@ -56,7 +56,7 @@ class GatedPolicy(tf_policy.TFPolicy):
     return {'action': action, **scores}
 
   def score(self, observation: tf.Tensor,
-            action: tf.Tensor) -> Dict[str, tf.Tensor]:
+            action: tf.Tensor) -> dict[str, tf.Tensor]:
     """Statistics and in_support of any pairs, by name, `[B]` each."""
     scores = self._inner.statistics(observation, action)
     in_support = scores['q_std'] <= self._threshold

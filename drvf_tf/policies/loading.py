@@ -1,7 +1,7 @@
 """Saved policies, loaded again: the one loader of all commands."""
 import json
 import pathlib
-from typing import Any, Dict, NamedTuple, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 import tensorflow as tf
@@ -22,7 +22,7 @@ class SavedPolicy(NamedTuple):
     facts: What launch/export.py or a run noted; empty for a policy of others.
   """
   policy: py_policy.PyPolicy
-  facts: Dict[str, Any]
+  facts: dict[str, Any]
 
   def act(self, observations: np.ndarray) -> np.ndarray:
     """Actions `[B, act]` at raw observations `[B, obs]`, memory aside."""
@@ -76,7 +76,7 @@ def signatures(folder: Path) -> Any:
     raise _damaged(folder, error) from error
 
 
-def read_facts(folder: Path) -> Dict[str, Any]:
+def read_facts(folder: Path) -> dict[str, Any]:
   """The content of an export's export.json.
 
   Args:

@@ -1,6 +1,7 @@
 """The greedy tanh-Gaussian actor in NumPy, for processes without TensorFlow."""
 import base64
-from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ class NumpyActor(NamedTuple):
     observation_mean: What the actor's observations were shifted by, `[obs]`.
     observation_std: What they were divided by, `[obs]`.
   """
-  layers: Sequence[Tuple[np.ndarray, np.ndarray]]
+  layers: Sequence[tuple[np.ndarray, np.ndarray]]
   centre: np.ndarray
   radius: np.ndarray
   observation_mean: np.ndarray
@@ -29,7 +30,7 @@ class NumpyActor(NamedTuple):
       x = np.maximum(x @ hidden_kernel + hidden_bias, 0.0)
     return np.tanh(x @ kernel + bias) * self.radius + self.centre
 
-  def to_json(self) -> List[Dict[str, Any]]:
+  def to_json(self) -> list[dict[str, Any]]:
     """Its arrays in JSON's terms, exactly."""
     arrays = [*self[1:], *(array for layer in self.layers for array in layer)]
     return [{'shape': array.shape,
@@ -38,7 +39,7 @@ class NumpyActor(NamedTuple):
             for array in arrays]
 
   @classmethod
-  def from_json(cls, content: Sequence[Dict[str, Any]]) -> 'NumpyActor':
+  def from_json(cls, content: Sequence[dict[str, Any]]) -> 'NumpyActor':
     """The actor that `to_json` described."""
     arrays = [
         np.frombuffer(base64.b64decode(item['float32']),

@@ -2,7 +2,8 @@
 import os
 import pathlib
 import shutil
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Tuple
+from collections.abc import Mapping
+from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -15,7 +16,7 @@ from drvf_tf.data import offline_dataset
 from drvf_tf.networks import baseline_networks
 from drvf_tf.policies import exporting, numpy_actor
 
-_Arrays = Tuple[np.ndarray, np.ndarray]
+_Arrays = tuple[np.ndarray, np.ndarray]
 
 
 class Policy(NamedTuple):

@@ -7,14 +7,15 @@ It imports nothing of this project, and forbids itself to: what it needs is
 TensorFlow alone, or for a .tflite file the interpreter alone.
 """
 import sys
-from typing import Any, Callable, Dict, Mapping
+from collections.abc import Mapping
+from typing import Any, Callable
 
 _FORBIDDEN = ('drvf_tf', 'tf_agents', 'tensorflow_probability', 'gin', 'gym')
 
-Arrays = Dict[str, Any]
+Arrays = dict[str, Any]
 
 
-def saved_model(path: str) -> Dict[str, Callable[..., Arrays]]:
+def saved_model(path: str) -> dict[str, Callable[..., Arrays]]:
   """The signatures of a SavedModel, on arrays."""
   import tensorflow as tf
   model = tf.saved_model.load(path)
@@ -30,7 +31,7 @@ def saved_model(path: str) -> Dict[str, Callable[..., Arrays]]:
           if name in model.signatures}
 
 
-def tflite(path: str) -> Dict[str, Callable[..., Arrays]]:
+def tflite(path: str) -> dict[str, Callable[..., Arrays]]:
   """The signatures of a .tflite file, on arrays."""
   try:
     from tflite_runtime.interpreter import Interpreter

@@ -1,5 +1,5 @@
 """How sure the critic is on data and off it: quantiles, the gate's rates."""
-from typing import Any, Dict, NamedTuple, Tuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -19,7 +19,7 @@ class Support(NamedTuple):
     report: Quantiles, rates and AUROC, in JSON's terms.
   """
   threshold: float
-  report: Dict[str, Any]
+  report: dict[str, Any]
 
 
 def measure(policy: uncertainty_policy.UncertaintyPolicy,
@@ -91,7 +91,7 @@ def raw_observations(rows: offline_dataset.OfflineDataset) -> np.ndarray:
 
 
 def _halves(rows: offline_dataset.OfflineDataset, max_rows: int,
-            rng: np.random.Generator) -> Tuple[np.ndarray, np.ndarray]:
+            rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
   """Rows of even and of odd episodes; of a single episode the same twice."""
   episode = np.cumsum(rows.episode_ends) - rows.episode_ends
   halves = [np.flatnonzero(episode % 2 == parity) for parity in (0, 1)]

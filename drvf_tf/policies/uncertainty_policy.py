@@ -1,5 +1,5 @@
 """The greedy policy that says how far its critic trusts each action."""
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -67,7 +67,7 @@ class UncertaintyPolicy(action_policy.ActionPolicy):
     return self._alpha
 
   def statistics(self, observation: tf.Tensor,
-                 action: tf.Tensor) -> Dict[str, tf.Tensor]:
+                 action: tf.Tensor) -> dict[str, tf.Tensor]:
     """What the critic knows of Q at any pairs; `STATISTICS`, `[B]` each."""
     return self._score(observation, action)
 
@@ -134,5 +134,5 @@ def knows_uncertainty(agent: Any) -> bool:
           and hasattr(getattr(agent, 'critic_network', None), 'uncertainty'))
 
 
-def _info_spec() -> Dict[str, tf.TensorSpec]:
+def _info_spec() -> dict[str, tf.TensorSpec]:
   return {name: tf.TensorSpec([], tf.float32, name) for name in STATISTICS}

@@ -4,13 +4,14 @@ Which rows these are is read from their settings, not from their names.
 """
 import dataclasses
 import re
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable, Optional
 
 from drvf_tf.report import comparison
 from drvf_tf.runs import settings
 
 Bindings = Mapping[str, str]
-Labelled = Optional[Tuple[str, float]]
+Labelled = Optional[tuple[str, float]]
 _OFF = ('0', '0.0')
 
 
@@ -60,23 +61,23 @@ class Ablation:
   kind: Kind
   task: str
   method: str
-  points: Tuple[Point, ...]
+  points: tuple[Point, ...]
 
   @property
-  def rows(self) -> Tuple[comparison.Row, ...]:
+  def rows(self) -> tuple[comparison.Row, ...]:
     """Of the variants."""
     return tuple(point.row for point in self.points)
 
 
-def find(rows: Sequence[comparison.Row]) -> List[Ablation]:
+def find(rows: Sequence[comparison.Row]) -> list[Ablation]:
   """All ablations that rows hold, kind by kind."""
   return [_beside_drvf(found, rows) if kind is _DROPOUT else found
           for kind in KINDS for found in of_kind(kind, rows)]
 
 
-def of_kind(kind: Kind, rows: Sequence[comparison.Row]) -> List[Ablation]:
+def of_kind(kind: Kind, rows: Sequence[comparison.Row]) -> list[Ablation]:
   """Ablations of one kind: two variants or more, all else the same."""
-  groups: Dict[Any, Dict[str, Point]] = {}
+  groups: dict[Any, dict[str, Point]] = {}
   # A variant that was run under two names counts under the shorter.
   for row in sorted(rows, key=lambda row: (row.task, len(row.method))):
     found = kind.value(row.runs[0].bindings)
@@ -87,7 +88,7 @@ def of_kind(kind: Kind, rows: Sequence[comparison.Row]) -> List[Ablation]:
           for points in groups.values() if len(points) > 1]
 
 
-def _ablation(kind: Kind, points: List[Point]) -> Ablation:
+def _ablation(kind: Kind, points: list[Point]) -> Ablation:
   own = min((point.row for point in points), key=lambda row: len(row.method))
   symbol = kind.title.partition(',')[0]
   method = re.sub(rf'[, ]*\b{re.escape(symbol)}=\S+$', '', own.method)
@@ -111,7 +112,7 @@ def _beside_drvf(found: Ablation, rows: Sequence[comparison.Row]) -> Ablation:
   return dataclasses.replace(found, points=(*drvf, *found.points))
 
 
-def _all_else(kind: Kind, row: comparison.Row) -> Tuple[Any, ...]:
+def _all_else(kind: Kind, row: comparison.Row) -> tuple[Any, ...]:
   run = row.runs[0]
   return (row.task, run.dataset_hash, frozenset(
       (name, value) for name, value in settings.that_matter(
@@ -170,7 +171,7 @@ MEMBERS = _number('M', 'members of the ensemble',
 _DROPOUT = Kind('dropout', 'dropout ensembles', False, re.compile(
     r'EnsembleSacAgent\.regularizers$|(GradientDiversity|Repulsion)\.'),
                 _dropout)
-KINDS: Tuple[Kind, ...] = (
+KINDS: tuple[Kind, ...] = (
     MEMBERS,
     _number('n', 'draws per member', 'DRVFAgent.num_samples',
             'EnsembleSacAgent.num_samples'),

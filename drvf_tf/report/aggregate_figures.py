@@ -1,5 +1,6 @@
 """Pictures of `aggregates`."""
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib import figure as figure_lib
 

@@ -5,7 +5,8 @@ Precipice": stratified bootstrap over runs within tasks.
 """
 import contextlib
 import dataclasses
-from typing import Any, Dict, Iterator, List, Mapping, Sequence, Tuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -37,9 +38,9 @@ class Scores:
     methods: `[runs, tasks]` for each method, 1 is D4RL's expert.
     left_out: Methods without enough runs on all of these tasks.
   """
-  tasks: Tuple[str, ...]
-  methods: Dict[str, np.ndarray]
-  left_out: Tuple[str, ...]
+  tasks: tuple[str, ...]
+  methods: dict[str, np.ndarray]
+  left_out: tuple[str, ...]
 
 
 def scores(rows: Sequence[comparison.Row]) -> Scores:
@@ -53,11 +54,11 @@ def scores(rows: Sequence[comparison.Row]) -> Scores:
     run on. Where the numbers of runs differ between tasks, the first seeds of
     each count, as many as every task has.
   """
-  usable: Dict[str, Dict[str, np.ndarray]] = {}
+  usable: dict[str, dict[str, np.ndarray]] = {}
   for row in rows:
     if len(row.runs) >= _MIN_RUNS:
       usable.setdefault(row.method, {})[row.task] = row.final / 100
-  widest: Dict[str, np.ndarray] = {}
+  widest: dict[str, np.ndarray] = {}
   for by_task in usable.values():
     widest = by_task if len(by_task) > len(widest) else widest
   tasks = tuple(sorted(widest))
@@ -72,7 +73,7 @@ def scores(rows: Sequence[comparison.Row]) -> Scores:
   return Scores(tasks, methods, tuple(left_out))
 
 
-def intervals(data: Scores) -> Dict[str, Dict[str, Interval]]:
+def intervals(data: Scores) -> dict[str, dict[str, Interval]]:
   """Median, IQM, mean and optimality gap of every method."""
   library, metrics = _rliable()
 
@@ -89,7 +90,7 @@ def intervals(data: Scores) -> Dict[str, Dict[str, Interval]]:
           for method in data.methods}
 
 
-def improvement(data: Scores) -> Dict[str, Interval]:
+def improvement(data: Scores) -> dict[str, Interval]:
   """P(a run of X scores above a run of Y).
 
   Args:
@@ -113,7 +114,7 @@ def improvement(data: Scores) -> Dict[str, Interval]:
           for pair in pairs}
 
 
-def profiles(data: Scores) -> Tuple[np.ndarray, Mapping[str, np.ndarray],
+def profiles(data: Scores) -> tuple[np.ndarray, Mapping[str, np.ndarray],
                                     Mapping[str, np.ndarray]]:
   """Performance profiles: the share of runs above each score.
 
@@ -134,8 +135,8 @@ def profiles(data: Scores) -> Tuple[np.ndarray, Mapping[str, np.ndarray],
 
 
 def _intervals(names: Sequence[str], points: Sequence[float],
-               ranges: np.ndarray) -> Dict[str, Interval]:
-  flat: List[float] = [float(point) for point in np.ravel(points)]
+               ranges: np.ndarray) -> dict[str, Interval]:
+  flat: list[float] = [float(point) for point in np.ravel(points)]
   low, high = np.asarray(ranges, np.float64).reshape(2, -1)
   return {name: Interval(value, float(a), float(b))
           for name, value, a, b in zip(names, flat, low, high)}
@@ -152,7 +153,7 @@ def _reproducible() -> Iterator[None]:
     np.random.set_state(before)
 
 
-def _rliable() -> Tuple[Any, Any]:
+def _rliable() -> tuple[Any, Any]:
   try:
     from rliable import library, metrics
   except ImportError as error:

@@ -2,7 +2,6 @@
 import os
 import re
 import shlex
-from typing import Dict, List
 
 from drvf_tf import project_files
 from drvf_tf.runs import finished as runs_lib
@@ -16,7 +15,7 @@ def reproduce(run: runs_lib.Run) -> str:
   if not words or os.path.basename(words[0]) != 'train.py':
     return (f'{train} --gin_file='
             f'{shlex.quote(str(run.path / "config.gin"))} --seed={run.seed}')
-  kept: List[str] = []
+  kept: list[str] = []
   skip = False
   for word in words[1:]:
     name, equals, _ = word.partition('=')
@@ -28,9 +27,9 @@ def reproduce(run: runs_lib.Run) -> str:
   return ' '.join([train, *kept, f'--seed={run.seed}'])
 
 
-def bindings(run: runs_lib.Run) -> Dict[str, str]:
+def bindings(run: runs_lib.Run) -> dict[str, str]:
   """What the command line bound on top of its gin files."""
-  found: Dict[str, str] = {}
+  found: dict[str, str] = {}
   words = iter(run.command)
   for word in words:
     flag, equals, text = word.partition('=')
@@ -41,7 +40,7 @@ def bindings(run: runs_lib.Run) -> Dict[str, str]:
 
 def fold(command: str, width: int = 100) -> str:
   """Breaks a long command between its flags, so that a page need not."""
-  lines: List[str] = []
+  lines: list[str] = []
   for part in re.split(r' (?=--)', command):
     if lines and len(lines[-1]) + len(part) < width:
       lines[-1] += f' {part}'

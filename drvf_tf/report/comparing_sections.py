@@ -1,5 +1,5 @@
 """Sections of a report that compare: aggregates, pessimism."""
-from typing import List, Sequence
+from collections.abc import Sequence
 
 from drvf_tf import errors
 from drvf_tf.report import (
@@ -12,7 +12,7 @@ from drvf_tf.report import (
 )
 
 
-def statistics(rows: Sequence[comparison.Row]) -> List[document.Block]:
+def statistics(rows: Sequence[comparison.Row]) -> list[document.Block]:
   """Aggregates by rliable, where methods have two runs or more.
 
   Variants are not in it: a section of their own compares them.
@@ -44,7 +44,7 @@ def statistics(rows: Sequence[comparison.Row]) -> List[document.Block]:
     found = aggregates.intervals(data)
   except errors.UserError as error:
     return [heading, document.Text(str(error))]
-  blocks: List[document.Block] = [
+  blocks: list[document.Block] = [
       heading,
       document.Table(
           'aggregates', f"Final scores, 1 is D4RL's expert. {around}",
@@ -70,7 +70,7 @@ def statistics(rows: Sequence[comparison.Row]) -> List[document.Block]:
   return blocks
 
 
-def pessimism_of(rows: Sequence[comparison.Row]) -> List[document.Block]:
+def pessimism_of(rows: Sequence[comparison.Row]) -> list[document.Block]:
   """What the minimum of M·n samples is worth."""
   cells = []
   for row in rows:
@@ -80,7 +80,7 @@ def pessimism_of(rows: Sequence[comparison.Row]) -> List[document.Block]:
       cells.append([row.task, row.method, backup, str(count),
                     f'mean − {pessimism.coefficient(count):.2f}·std'])
   around = comparison.circumstances(rows)
-  blocks: List[document.Block] = [
+  blocks: list[document.Block] = [
       document.Heading('Pessimism'),
       document.Text('The minimum of N Gaussian samples of Q is, in '
                     'expectation, mean − α·std (Eq. 13): M members with n '

@@ -6,7 +6,8 @@ import collections
 import dataclasses
 import math
 import re
-from typing import Any, Dict, List, Sequence, Tuple, Union
+from collections.abc import Sequence
+from typing import Any, Union
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class Row:
   """
   task: str
   method: str
-  runs: Tuple[runs_lib.Run, ...]
+  runs: tuple[runs_lib.Run, ...]
 
   @property
   def last(self) -> np.ndarray:
@@ -53,7 +54,7 @@ class Row:
     return self.runs[0].num_steps
 
   @property
-  def seeds(self) -> Tuple[int, ...]:
+  def seeds(self) -> tuple[int, ...]:
     """Of the runs."""
     return tuple(run.seed for run in self.runs)
 
@@ -78,7 +79,7 @@ class Row:
     return ', '.join(self.budget_parts)
 
   @property
-  def budget_parts(self) -> Tuple[str, ...]:
+  def budget_parts(self) -> tuple[str, ...]:
     """The budget, part by part."""
     run = self.runs[0]
     parts = [f'{self.steps:,} steps ({self.steps / PAPER_STEPS:.2g} of the '
@@ -108,7 +109,7 @@ class Row:
     return commands.reproduce(self.runs[0])
 
 
-def rows(runs: Sequence[runs_lib.Run]) -> List[Row]:
+def rows(runs: Sequence[runs_lib.Run]) -> list[Row]:
   """Groups runs into rows.
 
   Runs are seeds of one row if they share task, method, data and every setting
@@ -121,14 +122,14 @@ def rows(runs: Sequence[runs_lib.Run]) -> List[Row]:
   Returns:
     Rows in the order of task and method.
   """
-  groups: Dict[Any, List[runs_lib.Run]] = collections.defaultdict(list)
+  groups: dict[Any, list[runs_lib.Run]] = collections.defaultdict(list)
   for run in runs:
     groups[run.identity].append(run)
-  named: Dict[Tuple[str, str], List[List[runs_lib.Run]]] = (
+  named: dict[tuple[str, str], list[list[runs_lib.Run]]] = (
       collections.defaultdict(list))
   for group in groups.values():
     named[group[0].task, group[0].method].append(group)
-  result: List[Row] = []
+  result: list[Row] = []
   for (task, method), variants in sorted(named.items()):
     variants.sort(key=lambda group: (not _as_in_files(group), -len(group)))
     labels = [_label(method, group[0], variants[0][0]) for group in variants]
@@ -166,7 +167,7 @@ def _span(chosen: Sequence[Row], name: str) -> str:
   return ' to '.join(f'{value:,}' for value in (values[:1] + values[1:][-1:]))
 
 
-def mean_and_std(values: Values) -> Tuple[float, float]:
+def mean_and_std(values: Values) -> tuple[float, float]:
   """Mean, and sample standard deviation (n − 1); NaN for one value."""
   array = np.asarray(values, np.float64)
   return (float(np.mean(array)),

@@ -1,6 +1,7 @@
 """The section of a report on what runs cost; the paper's cost is elsewhere."""
 import math
-from typing import Callable, List, Sequence
+from collections.abc import Sequence
+from typing import Callable
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from drvf_tf.report import comparison, document
 from drvf_tf.runs import cost_record
 
 
-def costs(rows: Sequence[comparison.Row]) -> List[document.Block]:
+def costs(rows: Sequence[comparison.Row]) -> list[document.Block]:
   """Speed, CPU time and size of every row, from run folders alone."""
   cells = [[row.task, row.method, _parameters(row),
             _mean(row, lambda cost: cost.steps_per_second, '.1f'),

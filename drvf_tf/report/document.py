@@ -4,7 +4,8 @@ import csv
 import dataclasses
 import html
 import io
-from typing import Any, List, Mapping, Sequence, Tuple, Union
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Text:
 @dataclasses.dataclass(frozen=True)
 class Code:
   """Commands, each on a line of its own."""
-  lines: Tuple[str, ...]
+  lines: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,7 +131,7 @@ def to_html(title: str, blocks: Sequence[Block],
   Returns:
     HTML.
   """
-  body: List[str] = [f'<h1>{_escape(title)}</h1>']
+  body: list[str] = [f'<h1>{_escape(title)}</h1>']
   for block in blocks:
     if isinstance(block, Heading):
       body.append(f'<h{block.level}>{_escape(block.text)}</h{block.level}>')

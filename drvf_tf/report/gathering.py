@@ -1,7 +1,8 @@
 """Many run folders in: the runs to report, and what is left out."""
 import os
 import pathlib
-from typing import Any, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,7 @@ class Refusal(NamedTuple):
   reason: str
 
 
-def gather(paths: Sequence[str]) -> Tuple[List[finished.Run], List[Refusal]]:
+def gather(paths: Sequence[str]) -> tuple[list[finished.Run], list[Refusal]]:
   """Reads run folders.
 
   Args:
@@ -24,9 +25,9 @@ def gather(paths: Sequence[str]) -> Tuple[List[finished.Run], List[Refusal]]:
     Finished runs, no two alike, in the order of task, method, seed and path;
     and what was left out.
   """
-  found: List[finished.Run] = []
-  refused: List[Refusal] = []
-  seen: Set[str] = set()  # a folder counts once, though named in two ways
+  found: list[finished.Run] = []
+  refused: list[Refusal] = []
+  seen: set[str] = set()  # a folder counts once, though named in two ways
   for path in map(pathlib.Path, paths):
     folders = list(_search(path))
     if not folders:
@@ -40,7 +41,7 @@ def gather(paths: Sequence[str]) -> Tuple[List[finished.Run], List[Refusal]]:
       except finished.Unusable as reason:
         refused.append(Refusal(folder, str(reason)))
   found.sort(key=lambda run: (run.task, run.method, run.seed, str(run.path)))
-  kept: Dict[Tuple[Any, ...], finished.Run] = {}
+  kept: dict[tuple[Any, ...], finished.Run] = {}
   for run in found:
     first = kept.setdefault((*run.identity, run.seed), run)
     if first is not run:
@@ -56,7 +57,7 @@ def _search(folder: pathlib.Path) -> Iterator[pathlib.Path]:
 
   Links are followed, each folder once: a link upwards would have no end.
   """
-  walked: Set[str] = set()
+  walked: set[str] = set()
   for path, names, files in os.walk(folder, followlinks=True):
     real = os.path.realpath(path)
     if real in walked:

@@ -1,7 +1,8 @@
 """A report on run folders: one folder with a page, tables and figures."""
 import pathlib
 import tempfile
-from typing import Dict, List, Optional, Sequence
+from collections.abc import Sequence
+from typing import Optional
 
 from drvf_tf import errors, figures
 from drvf_tf.report import (
@@ -20,7 +21,7 @@ _FILES = {_PAGE, _TEXT, 'tables', 'figures'}
 
 
 def make(paths: Sequence[str], out: pathlib.Path,
-         target_score: Optional[float] = None) -> List[gathering.Refusal]:
+         target_score: Optional[float] = None) -> list[gathering.Refusal]:
   """Reads runs and writes the report.
 
   Args:
@@ -47,7 +48,7 @@ def make(paths: Sequence[str], out: pathlib.Path,
 
 def blocks(rows: Sequence[comparison.Row],
            refused: Sequence[gathering.Refusal],
-           target_score: Optional[float] = None) -> List[document.Block]:
+           target_score: Optional[float] = None) -> list[document.Block]:
   """All sections of the report."""
   return [
       document.Text(
@@ -96,9 +97,9 @@ def write(content: Sequence[document.Block], out: pathlib.Path) -> None:
 
 
 def _write_parts(content: Sequence[document.Block],
-                 folder: pathlib.Path) -> Dict[str, bytes]:
+                 folder: pathlib.Path) -> dict[str, bytes]:
   """Writes tables and figures, and gives the PNG files."""
-  images: Dict[str, bytes] = {}
+  images: dict[str, bytes] = {}
   for name in ('tables', 'figures'):
     (folder / name).mkdir(parents=True)
   for block in content:

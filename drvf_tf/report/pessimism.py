@@ -1,6 +1,7 @@
 """How pessimistic the minimum of N samples is: Eq. (13) in numbers."""
 import math
-from typing import Callable, Dict, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Callable, Optional
 
 import numpy as np
 from matplotlib import figure as figure_lib
@@ -13,7 +14,7 @@ MEMBERS = (1, 2, 3, 4, 5, 10, 20, 50)
 SAMPLES = (1, 2, 5, 10, 20)
 
 # How many samples a target is the minimum of, for M members with n draws.
-_TARGETS: Dict[str, Callable[[int, int], int]] = {
+_TARGETS: dict[str, Callable[[int, int], int]] = {
     '@minimum': lambda members, samples: members * samples,
     '@independent_minimum': lambda members, samples: samples,
 }
@@ -34,14 +35,14 @@ def exact(num_samples: int) -> float:
                * (x[1] - x[0]))
 
 
-def grid() -> List[List[str]]:
+def grid() -> list[list[str]]:
   """α for M (down) and n (across), as text."""
   return [[f'M = {members}', *(f'{coefficient(members * samples):.2f}'
                                for samples in SAMPLES)]
           for members in MEMBERS]
 
 
-def of_row(row: comparison.Row) -> Optional[Tuple[str, int]]:
+def of_row(row: comparison.Row) -> Optional[tuple[str, int]]:
   """How a row's target is pessimistic: its backup, and N of Eq. (13).
 
   Args:
@@ -72,7 +73,7 @@ def draw(rows: Sequence[comparison.Row]) -> figure_lib.Figure:
   shown = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
   axis.plot(shown, [exact(n) for n in shown], 'x', color='black',
             label='exact, Gaussian samples')
-  known: Dict[int, List[str]] = {}
+  known: dict[int, list[str]] = {}
   for row in rows:
     found = of_row(row)
     if found is not None and row.method not in known.get(found[1], []):

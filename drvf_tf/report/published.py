@@ -2,7 +2,7 @@
 import csv
 import dataclasses
 import pathlib
-from typing import Dict, List, Optional, Tuple
+from typing import Optional
 
 _FOLDER = pathlib.Path(__file__).parent / 'published_numbers'
 CIRCUMSTANCES = "the paper: D4RL's own v2 data, 3,000,000 steps, 5 seeds"
@@ -20,10 +20,10 @@ class PublishedTable:
   """
   name: str
   source: str
-  cells: Tuple[Dict[str, str], ...]
+  cells: tuple[dict[str, str], ...]
 
 
-def names() -> List[str]:
+def names() -> list[str]:
   """Of all tables, the main ones first."""
   stems = sorted(path.stem for path in _FOLDER.glob('*.csv'))
   return [*_SCORES, *(stem for stem in stems if stem not in _SCORES)]
@@ -37,7 +37,7 @@ def table(name: str) -> PublishedTable:
   return PublishedTable(name, ' '.join(comments), tuple(cells))
 
 
-def wide(source: PublishedTable) -> Tuple[List[str], List[List[str]]]:
+def wide(source: PublishedTable) -> tuple[list[str], list[list[str]]]:
   """The table as it is printed: environments down, methods across.
 
   Args:
@@ -50,7 +50,7 @@ def wide(source: PublishedTable) -> Tuple[List[str], List[List[str]]]:
     return (list(source.cells[0]),
             [list(cell.values()) for cell in source.cells])
   methods = list(dict.fromkeys(cell['method'] for cell in source.cells))
-  rows: Dict[Tuple[str, str], Dict[str, str]] = {}
+  rows: dict[tuple[str, str], dict[str, str]] = {}
   for cell in source.cells:
     key = (cell['environment'], cell.get('quantity', ''))
     rows.setdefault(key, {})[cell['method']] = _text(cell)
@@ -67,13 +67,13 @@ def score(task: str, method: str) -> Optional[str]:
   return scores(task).get(method)
 
 
-def scores(task: str) -> Dict[str, str]:
+def scores(task: str) -> dict[str, str]:
   """The printed scores of all methods on a task of Tables 1 and 2."""
   return {cell['method']: _text(cell) for name in _SCORES
           for cell in table(name).cells if cell['task'] == task}
 
 
-def _text(cell: Dict[str, str]) -> str:
+def _text(cell: dict[str, str]) -> str:
   text = cell.get('score') or cell['value']
   if cell.get('std'):
     text += f' ± {cell["std"]}'

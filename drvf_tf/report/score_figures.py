@@ -1,6 +1,7 @@
 """Pictures of scores: learning curves and bars."""
 import collections
-from typing import Any, Dict, List, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib import figure as figure_lib
@@ -50,9 +51,9 @@ def draw_curves(axis: Any, rows: Sequence[comparison.Row],
   axis.grid(alpha=0.3)
 
 
-def curve(row: comparison.Row) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+def curve(row: comparison.Row) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
   """Steps, mean and std over seeds, where all seeds were evaluated."""
-  scores: Dict[int, List[float]] = collections.defaultdict(list)
+  scores: dict[int, list[float]] = collections.defaultdict(list)
   for run in row.runs:
     for evaluation in run.evaluations:
       scores[evaluation.step].append(evaluation.score)

@@ -1,6 +1,6 @@
 """Sections of a report on the runs themselves, and the paper's numbers."""
 import math
-from typing import List, Sequence
+from collections.abc import Sequence
 
 from drvf_tf.report import (
   commands,
@@ -16,7 +16,7 @@ _APART = ("The last column is the paper's, which had other data and another "
           f'budget ({published.CIRCUMSTANCES}); ours: ')
 
 
-def results(rows: Sequence[comparison.Row]) -> List[document.Block]:
+def results(rows: Sequence[comparison.Row]) -> list[document.Block]:
   """The table of task × method, and the commands that give its rows."""
   around = comparison.circumstances(rows)
   cells = [[row.task, row.method, str(row.num_seeds),
@@ -44,13 +44,13 @@ def results(rows: Sequence[comparison.Row]) -> List[document.Block]:
 
 
 def runs(rows: Sequence[comparison.Row],
-         refused: Sequence[gathering.Refusal]) -> List[document.Block]:
+         refused: Sequence[gathering.Refusal]) -> list[document.Block]:
   """Every run, and every folder that was left out, with the reason."""
   cells = [[row.task, row.method, str(run.seed), f'{last:.2f}', f'{final:.2f}',
             f'{run.num_steps:,}', run.dataset, run.commit[:10], str(run.path)]
            for row in rows
            for run, last, final in zip(row.runs, row.last, row.final)]
-  blocks: List[document.Block] = [
+  blocks: list[document.Block] = [
       document.Heading('Runs'),
       document.Table(
           'runs', f'Scores of each seed. {comparison.circumstances(rows)}',
@@ -64,11 +64,11 @@ def runs(rows: Sequence[comparison.Row],
   return blocks
 
 
-def curves(rows: Sequence[comparison.Row]) -> List[document.Block]:
+def curves(rows: Sequence[comparison.Row]) -> list[document.Block]:
   """Learning curves of each task; variants have theirs elsewhere."""
   aside = [row for family in variants.families(rows)
            for row in family.rows[1:]]
-  blocks: List[document.Block] = [document.Heading('Learning curves')]
+  blocks: list[document.Block] = [document.Heading('Learning curves')]
   for task in dict.fromkeys(row.task for row in rows):
     here = [row for row in rows if row.task == task and row not in aside]
     blocks.append(curves_of(f'curves_{task}', here))
@@ -86,9 +86,9 @@ def curves_of(name: str, rows: Sequence[comparison.Row]) -> document.Figure:
       score_figures.learning_curves(rows))
 
 
-def the_paper() -> List[document.Block]:
+def the_paper() -> list[document.Block]:
   """All published numbers, apart from ours."""
-  blocks: List[document.Block] = [
+  blocks: list[document.Block] = [
       document.Heading("The paper's published numbers"),
       document.Text('Copied as they are printed, not measured here '
                     f'({published.CIRCUMSTANCES}, unless a table says other).')

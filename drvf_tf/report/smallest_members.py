@@ -1,6 +1,7 @@
 """Fig. 4: the smallest M that reaches a score."""
 import dataclasses
-from typing import Any, List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any, Optional
 
 from matplotlib import figure as figure_lib
 from matplotlib import ticker
@@ -24,10 +25,10 @@ class Smallest:
   task: str
   method: str
   score: float
-  means: Tuple[Tuple[int, float], ...]
+  means: tuple[tuple[int, float], ...]
 
   @property
-  def reaching(self) -> Tuple[int, ...]:
+  def reaching(self) -> tuple[int, ...]:
     """The values of M whose mean score is enough."""
     return tuple(m for m, mean in self.means if mean >= self.score)
 
@@ -56,7 +57,7 @@ def of(ablation: ablations.Ablation, score: Optional[float]) -> Smallest:
   return Smallest(ablation.task, ablation.method, reach, means)
 
 
-def cells(found: Sequence[Smallest]) -> List[List[str]]:
+def cells(found: Sequence[Smallest]) -> list[list[str]]:
   """Rows of the table."""
   return [[one.task, one.method, f'{one.score:.1f}',
            ', '.join(str(m) for m, _ in one.means),

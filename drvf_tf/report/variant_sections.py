@@ -1,6 +1,8 @@
 """Sections of a report on variants of methods: App. E and Fig. 4."""
 import collections
-from typing import Counter, List, Optional, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from typing import Optional
 
 from drvf_tf.report import (
   ablation_figures,
@@ -14,7 +16,7 @@ from drvf_tf.report import (
 
 
 def all_of(rows: Sequence[comparison.Row],
-           target: Optional[float]) -> List[document.Block]:
+           target: Optional[float]) -> list[document.Block]:
   """Variants, ablations and the smallest M, where there are such runs.
 
   Args:
@@ -32,10 +34,10 @@ def all_of(rows: Sequence[comparison.Row],
 
 
 def _families(rows: Sequence[comparison.Row],
-              found: Sequence[ablations.Ablation]) -> List[document.Block]:
+              found: Sequence[ablations.Ablation]) -> list[document.Block]:
   """All variants of a method; curves of those that no ablation draws."""
   drawn = [row for one in found for row in one.rows]
-  blocks: List[document.Block] = []
+  blocks: list[document.Block] = []
   for number, family in enumerate(variants.families(rows)):
     name = f'variants_{number}_{family.task}'
     blocks.append(document.Figure(
@@ -48,8 +50,8 @@ def _families(rows: Sequence[comparison.Row],
   return blocks
 
 
-def _ablations(found: Sequence[ablations.Ablation]) -> List[document.Block]:
-  blocks: List[document.Block] = []
+def _ablations(found: Sequence[ablations.Ablation]) -> list[document.Block]:
+  blocks: list[document.Block] = []
   names: Counter[str] = collections.Counter()
   for one in found:
     name = f'ablation_{one.kind.key}_{one.task}'
@@ -72,7 +74,7 @@ def _what(one: ablations.Ablation) -> str:
 
 
 def _smallest(members: Sequence[ablations.Ablation],
-              target: Optional[float]) -> List[document.Block]:
+              target: Optional[float]) -> list[document.Block]:
   if not members:
     return []
   found = [smallest_members.of(one, target) for one in members]

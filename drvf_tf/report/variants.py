@@ -4,7 +4,7 @@ Which runs belong together is read from their names: "DRVF, n=2" and "DRVF
 without repulsion" are variants of "DRVF".
 """
 import dataclasses
-from typing import List, Sequence, Tuple
+from collections.abc import Sequence
 
 from matplotlib import figure as figure_lib
 
@@ -23,10 +23,10 @@ class Family:
   """
   task: str
   method: str
-  rows: Tuple[comparison.Row, ...]
+  rows: tuple[comparison.Row, ...]
 
 
-def families(rows: Sequence[comparison.Row]) -> List[Family]:
+def families(rows: Sequence[comparison.Row]) -> list[Family]:
   """Methods that have variants on the same task."""
   found = []
   for task in dict.fromkeys(row.task for row in rows):
@@ -39,7 +39,7 @@ def families(rows: Sequence[comparison.Row]) -> List[Family]:
   return found
 
 
-def without(rows: Sequence[comparison.Row]) -> List[comparison.Row]:
+def without(rows: Sequence[comparison.Row]) -> list[comparison.Row]:
   """Rows but for variants of a method of the same task ("DRVF, n=2")."""
   aside = [row for family in families(rows) for row in family.rows[1:]
            if row.method.startswith(f'{family.method},')]

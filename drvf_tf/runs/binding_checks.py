@@ -6,7 +6,7 @@ import collections.abc
 import difflib
 import inspect
 import typing
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable
 
 import gin
 
@@ -35,20 +35,20 @@ def check_bindings() -> None:
             f'{where} must be {_words(hints[name])}, not {value!r}.')
 
 
-def did_you_mean(name: str, known: List[str]) -> str:
+def did_you_mean(name: str, known: list[str]) -> str:
   """A hint at names that are close, or at all there are."""
   close = difflib.get_close_matches(name, known, n=3)
   return (f'did you mean {" or ".join(close)}?' if close else
           f'known are {", ".join(sorted(known))}.')
 
 
-def parameters(target: Callable) -> Dict[str, Any]:
+def parameters(target: Callable) -> dict[str, Any]:
   """Parameters and their types; those of bases too, where passed on."""
   functions = [target]
   if inspect.isclass(target):
     functions = [base.__init__ for base in target.__mro__  # type: ignore[misc]
                  if '__init__' in vars(base)]
-  found: Dict[str, Any] = {}
+  found: dict[str, Any] = {}
   for function in functions:
     kinds = inspect.signature(function).parameters
     for name, parameter in kinds.items():

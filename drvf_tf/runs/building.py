@@ -1,5 +1,5 @@
 """An agent from what gin binds for the training loop: built here alone."""
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable, Optional
 
 import gin
 import tensorflow as tf
@@ -32,7 +32,7 @@ def agent(make: Callable[..., Any], time_step_spec: Any, action_spec: Any,
 
 def for_dataset(make: Callable[..., Any],
                 dataset: offline_dataset.OfflineDataset, batch_size: int,
-                seed: int) -> Tuple[Any, tf.Variable]:
+                seed: int) -> tuple[Any, tf.Variable]:
   """Builds the agent of a run.
 
   Args:
@@ -49,7 +49,7 @@ def for_dataset(make: Callable[..., Any],
                dataset.size / batch_size, seed, step), step
 
 
-def from_gin() -> Tuple[Any, offline_dataset.OfflineDataset, tf.Variable]:
+def from_gin() -> tuple[Any, offline_dataset.OfflineDataset, tf.Variable]:
   """The agent, the data and the train step that `train_eval` would build."""
   bindings = gin.get_bindings('train_eval')
   dataset = bindings['dataset']()

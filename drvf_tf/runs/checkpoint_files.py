@@ -6,7 +6,7 @@ import hashlib
 import json
 import pathlib
 import re
-from typing import Any, Dict, List
+from typing import Any
 
 from drvf_tf import errors
 
@@ -23,7 +23,7 @@ class Damaged(errors.UserError):
         'choose another with --checkpoint.')
 
 
-def steps(folder: pathlib.Path) -> List[int]:
+def steps(folder: pathlib.Path) -> list[int]:
   """The steps of the checkpoints in a folder, in order."""
   names = (re.fullmatch(r'step_(\d+)', path.name)
            for path in folder.glob('step_*'))
@@ -66,7 +66,7 @@ def find(run: pathlib.Path, folder: pathlib.Path,
   return path
 
 
-def state(path: pathlib.Path) -> Dict[str, Any]:
+def state(path: pathlib.Path) -> dict[str, Any]:
   """What a checkpoint holds besides variables; its files are checked.
 
   Args:

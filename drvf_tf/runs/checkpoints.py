@@ -3,7 +3,7 @@ import json
 import os
 import pathlib
 import shutil
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -23,8 +23,8 @@ class Resumed(NamedTuple):
     damaged: Newer checkpoints that are damaged.
   """
   step: int
-  state: Dict[str, Any]
-  damaged: List[pathlib.Path]
+  state: dict[str, Any]
+  damaged: list[pathlib.Path]
 
 
 class Checkpoints:
@@ -44,11 +44,11 @@ class Checkpoints:
     self._checkpoint = tf.train.Checkpoint(**trackables)
     self._trackables = trackables
 
-  def steps(self) -> List[int]:
+  def steps(self) -> list[int]:
     """The steps of the checkpoints on disk, in order."""
     return checkpoint_files.steps(self._folder)
 
-  def save(self, step: int, state: Dict[str, Any],
+  def save(self, step: int, state: dict[str, Any],
            prune: bool = True) -> None:
     """Writes a checkpoint, then drops the oldest.
 
@@ -86,7 +86,7 @@ class Checkpoints:
       for old in self.steps()[:-self._keep]:
         _remove(self._path(old))
 
-  def restore(self, step: int) -> Dict[str, Any]:
+  def restore(self, step: int) -> dict[str, Any]:
     """Restores a checkpoint and gives its state; `Damaged` if not whole."""
     path = self._path(step)
     state = checkpoint_files.state(path)
@@ -99,7 +99,7 @@ class Checkpoints:
     Raises:
       UserError: There are some, but none is whole.
     """
-    damaged: List[pathlib.Path] = []
+    damaged: list[pathlib.Path] = []
     for step in reversed(self.steps()):
       try:
         return Resumed(step, self.restore(step), damaged)
@@ -146,7 +146,7 @@ class Checkpoints:
     best = self._best()
     return None if best is None else best['score']
 
-  def _best(self) -> Optional[Dict[str, Any]]:
+  def _best(self) -> Optional[dict[str, Any]]:
     path = self._folder / checkpoint_files.BEST / _SCORE
     return json.loads(path.read_text()) if path.exists() else None
 

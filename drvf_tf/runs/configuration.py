@@ -2,7 +2,7 @@
 import importlib
 import pkgutil
 import re
-from typing import List, Sequence
+from collections.abc import Sequence
 
 import gin
 from absl import logging
@@ -94,7 +94,7 @@ def _sentence(error: Exception) -> str:
   return f'The gin configuration cannot be read: {text}'
 
 
-def _configurables() -> List[str]:
+def _configurables() -> list[str]:
   registry = gin.config._REGISTRY  # pylint: disable=protected-access
   return sorted({selector.split('.')[-1] for selector, _ in registry.items()
                  if selector.startswith('drvf_tf')})

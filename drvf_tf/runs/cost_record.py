@@ -1,7 +1,8 @@
 """What a run cost, as far as its folder tells: time, parameters, machine."""
 import dataclasses
 import math
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 @dataclasses.dataclass(frozen=True)

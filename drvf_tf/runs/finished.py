@@ -2,7 +2,7 @@
 import dataclasses
 import pathlib
 import re
-from typing import Any, Dict, Tuple
+from typing import Any
 
 import numpy as np
 
@@ -54,13 +54,13 @@ class Run:
   method: str
   seed: int
   num_steps: int
-  bindings: Dict[str, str]
+  bindings: dict[str, str]
   dataset: str
   dataset_hash: str
   dataset_size: int
-  evaluations: Tuple[Evaluation, ...]
+  evaluations: tuple[Evaluation, ...]
   final: Evaluation
-  command: Tuple[str, ...]
+  command: tuple[str, ...]
   commit: str
   cost: cost_record.Cost
 
@@ -74,7 +74,7 @@ class Run:
            ) + ', not D4RL'
 
   @property
-  def identity(self) -> Tuple[Any, ...]:
+  def identity(self) -> tuple[Any, ...]:
     """What two runs share that are one and the same but for the seed."""
     return (self.task, self.method, self.dataset_hash, tuple(sorted(
         settings.that_matter(self.bindings).items())))
@@ -130,7 +130,7 @@ def read(folder: pathlib.Path) -> Run:
         f'not a run folder of launch/train.py: no entry {error}') from error
 
 
-def _evaluation(task: str, row: Dict[str, Any]) -> Evaluation:
+def _evaluation(task: str, row: dict[str, Any]) -> Evaluation:
   from drvf_tf.envs import d4rl_tasks
   returns = np.asarray(row['returns'], np.float64)
   if not returns.size or not np.all(np.isfinite(returns)):

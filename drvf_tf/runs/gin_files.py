@@ -1,7 +1,8 @@
 """gin files by what they are: of a task, of a method, of a method on a task."""
 import pathlib
 import re
-from typing import Dict, Iterator, List, Optional
+from collections.abc import Iterator
+from typing import Optional
 
 from drvf_tf import errors, project_files
 from drvf_tf.runs import binding_checks
@@ -11,7 +12,7 @@ DRVF = 'drvf'
 _BASELINES = 'gin/baselines'
 
 
-def tasks() -> Dict[str, str]:
+def tasks() -> dict[str, str]:
   """D4RL's names of the tasks that have a gin file, by the file's stem."""
   found = {path.stem: task_name(path)
            for path in sorted((project_files.ROOT / 'gin').glob('*.gin'))}
@@ -32,7 +33,7 @@ def task_name(path: pathlib.Path) -> Optional[str]:
   return None
 
 
-def methods() -> List[str]:
+def methods() -> list[str]:
   """Names that `of_method` takes."""
   folder = project_files.ROOT / _BASELINES
   return [DRVF, *sorted(path.stem for path in folder.glob('*.gin'))]

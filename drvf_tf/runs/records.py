@@ -6,7 +6,8 @@ resumed writes the same bytes as one that was not.
 import json
 import os
 import pathlib
-from typing import Any, Dict, List, Mapping, Optional
+from collections.abc import Mapping
+from typing import Any, Optional
 
 import tensorflow as tf
 
@@ -17,7 +18,7 @@ class Window:
   """Means of metrics since the last row; part of a checkpoint."""
 
   def __init__(self, state: Optional[Mapping[str, Any]] = None):
-    self._sums: Dict[str, float] = dict(state['sums']) if state else {}
+    self._sums: dict[str, float] = dict(state['sums']) if state else {}
     self._count: int = state['count'] if state else 0
 
   def add(self, metrics: Mapping[str, float]) -> None:
@@ -26,7 +27,7 @@ class Window:
       self._sums[name] = self._sums.get(name, 0.0) + value
     self._count += 1
 
-  def means(self) -> Dict[str, float]:
+  def means(self) -> dict[str, float]:
     """The means since the last `clear`."""
     return {name: total / self._count for name, total in self._sums.items()}
 
@@ -34,7 +35,7 @@ class Window:
     """Starts a new window."""
     self._sums, self._count = {}, 0
 
-  def state(self) -> Dict[str, Any]:
+  def state(self) -> dict[str, Any]:
     """What `Window(state)` resumes from; JSON keeps its floats exactly."""
     return {'sums': self._sums, 'count': self._count}
 
@@ -76,11 +77,11 @@ class Records:
     """Notes the speed, in TensorBoard only: it depends on the machine."""
     self._summarise(step, {'train/steps_per_second': steps_per_second})
 
-  def evaluations(self) -> List[Dict[str, Any]]:
+  def evaluations(self) -> list[dict[str, Any]]:
     """All rows of evaluations.jsonl."""
     return self._run.evaluations()
 
-  def metrics(self) -> Dict[str, List[float]]:
+  def metrics(self) -> dict[str, list[float]]:
     """The columns of metrics.csv."""
     return self._run.metrics()
 
@@ -106,7 +107,7 @@ class Records:
     kept = [row for row in rows if int(row.split(',')[0]) <= step]
     _rewrite(self._metrics, [header, *kept] if kept else [])
 
-    def stays(row: Dict[str, Any]) -> bool:
+    def stays(row: dict[str, Any]) -> bool:
       early = num_steps is not None and row['step'] < num_steps
       return row['step'] <= step and not (row['final'] and early)
 
@@ -115,12 +116,12 @@ class Records:
               if stays(json.loads(line))])
 
 
-def _append(path: pathlib.Path, lines: List[str]) -> None:
+def _append(path: pathlib.Path, lines: list[str]) -> None:
   with open(path, 'a', encoding='utf-8') as file:
     file.write(''.join(f'{line}\n' for line in lines))
 
 
-def _rewrite(path: pathlib.Path, lines: List[str]) -> None:
+def _rewrite(path: pathlib.Path, lines: list[str]) -> None:
   if not lines:
     path.unlink(missing_ok=True)
     return

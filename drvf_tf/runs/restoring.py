@@ -1,6 +1,7 @@
 """The agent of a run folder, as it was at one of its checkpoints."""
 import pathlib
-from typing import Any, Dict, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import gin
 import tensorflow as tf
@@ -24,7 +25,7 @@ class RestoredRun(NamedTuple):
   dataset: offline_dataset.OfflineDataset
   step: int
   config: str
-  facts: Dict[str, Any]
+  facts: dict[str, Any]
 
 
 def restore(run: str, checkpoint: str = 'last',

@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import time
-from typing import IO, Any, Dict, List, Optional
+from typing import IO, Any, Optional
 
 from drvf_tf import errors, project_files, versions
 from drvf_tf.runs import cost_record, run_reader
@@ -75,7 +75,7 @@ class RunFolder(run_reader.RunReader):
           f'{self.path} was made with data of another content: choose another '
           '--run, or bring back the file it was trained on.')
 
-  def describe(self, config: str, facts: Dict[str, Any]) -> None:
+  def describe(self, config: str, facts: dict[str, Any]) -> None:
     """Writes config.gin and run.json, or adds this start to run.json."""
     self._started = time.monotonic()
     start = {'time': _now(), 'step': facts.pop('step')}
@@ -90,7 +90,7 @@ class RunFolder(run_reader.RunReader):
     write_atomically(self.config_file, config)
     self._write_facts({**facts, **_surroundings(), 'starts': [start]})
 
-  def spend(self, cost: Dict[str, Any]) -> None:
+  def spend(self, cost: dict[str, Any]) -> None:
     """Adds to run.json what this start cost, when its training ends.
 
     Args:
@@ -101,13 +101,13 @@ class RunFolder(run_reader.RunReader):
     facts['starts'][-1].update(steps=cost['steps'], seconds=self._seconds())
     self._write_facts(facts)
 
-  def finish(self, summary: Dict[str, Any]) -> None:
+  def finish(self, summary: dict[str, Any]) -> None:
     """Adds the summary of a finished run to run.json, and its last seconds."""
     facts = {**self.read_facts(), 'finished': _now(), 'summary': summary}
     facts['starts'][-1]['seconds'] = self._seconds()
     self._write_facts(facts)
 
-  def _write_facts(self, facts: Dict[str, Any]) -> None:
+  def _write_facts(self, facts: dict[str, Any]) -> None:
     write_atomically(self.facts_file, json.dumps(facts, indent=2) + '\n')
 
   def _seconds(self) -> float:
@@ -136,7 +136,7 @@ class RunFolder(run_reader.RunReader):
     self._lock.close()
 
 
-def difference(old: str, new: str) -> List[str]:
+def difference(old: str, new: str) -> list[str]:
   """Lines of two configurations that differ, comments aside."""
   old_lines, new_lines = (
       [line for line in text.splitlines()
@@ -176,7 +176,7 @@ def _now() -> str:
       timespec='seconds')
 
 
-def _surroundings() -> Dict[str, Any]:
+def _surroundings() -> dict[str, Any]:
   return {
       'command': sys.argv,
       'git_commit': _git_commit(),

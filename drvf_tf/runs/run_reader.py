@@ -5,7 +5,7 @@ Without TensorFlow, for sweeps and reports; `restoring` gives the agent too.
 import fcntl
 import json
 import pathlib
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 from drvf_tf import errors
 from drvf_tf.runs import checkpoint_files, settings
@@ -49,7 +49,7 @@ class RunReader:
     self.sweep_file = path / 'sweep.json'  # what a sweep notes of the run
     self.log_file = path / 'train.log'  # what it said, in a sweep
 
-  def read_facts(self) -> Dict[str, Any]:
+  def read_facts(self) -> dict[str, Any]:
     """The content of run.json; `NotARun` where there is none."""
     try:
       facts = json.loads(self.facts_file.read_text(encoding='utf-8'))
@@ -62,7 +62,7 @@ class RunReader:
       raise NotARun(self.path, f'its {FACTS} is something else')
     return facts
 
-  def known_facts(self) -> Dict[str, Any]:
+  def known_facts(self) -> dict[str, Any]:
     """The content of run.json, empty before there is one."""
     try:
       return self.read_facts()
@@ -70,7 +70,7 @@ class RunReader:
       return {}
 
   @property
-  def summary(self) -> Optional[Dict[str, Any]]:
+  def summary(self) -> Optional[dict[str, Any]]:
     """The summary of a finished run, None before."""
     return self.known_facts().get('summary')
 
@@ -81,7 +81,7 @@ class RunReader:
     except OSError as error:
       raise NotARun(self.path, f'it has no {self.config_file.name}') from error
 
-  def bindings(self) -> Dict[str, str]:
+  def bindings(self) -> dict[str, str]:
     """The bindings of the configuration, each as it is written there."""
     return settings.read(self.config())
 
@@ -92,13 +92,13 @@ class RunReader:
     except NotARun:
       return None
 
-  def metrics(self) -> Dict[str, List[float]]:
+  def metrics(self) -> dict[str, list[float]]:
     """The columns of metrics.csv."""
     header, *rows = whole_lines(self.metrics_file) or ['step']
     columns = zip(*(map(float, row.split(',')) for row in rows))
     return dict(zip(header.split(','), map(list, columns)))
 
-  def evaluations(self) -> List[Dict[str, Any]]:
+  def evaluations(self) -> list[dict[str, Any]]:
     """The rows of evaluations.jsonl."""
     return [json.loads(line) for line in whole_lines(self.evaluations_file)]
 
@@ -134,7 +134,7 @@ class RunReader:
     return False
 
 
-def whole_lines(path: pathlib.Path) -> List[str]:
+def whole_lines(path: pathlib.Path) -> list[str]:
   """Lines that end; a process that was killed may leave half a line."""
   if not path.exists():
     return []

@@ -3,7 +3,8 @@
 Read as text: a report must not build agents, nor need the code of that day.
 """
 import re
-from typing import Dict, Iterable, Mapping, Optional, Tuple
+from collections.abc import Iterable, Mapping
+from typing import Optional
 
 # What does not change what is learned: two runs that differ in these alone are
 # seeds of the same row. The data count by their hash, not by their path.
@@ -24,9 +25,9 @@ _SYMBOLS = {
 }
 
 
-def read(text: str) -> Dict[str, str]:
+def read(text: str) -> dict[str, str]:
   """The bindings of a config.gin, each value as it is written there."""
-  bindings: Dict[str, str] = {}
+  bindings: dict[str, str] = {}
   name: Optional[str] = None
   for line in text.splitlines():
     if not line.strip() or line.startswith('#'):
@@ -39,7 +40,7 @@ def read(text: str) -> Dict[str, str]:
   return bindings
 
 
-def that_matter(bindings: Mapping[str, str]) -> Dict[str, str]:
+def that_matter(bindings: Mapping[str, str]) -> dict[str, str]:
   """The bindings that change what is learned, the seed and the data aside."""
   return {name: value for name, value in bindings.items()
           if not _ASIDE.match(name)}
@@ -74,7 +75,7 @@ def number(bindings: Mapping[str, str], name: str) -> Optional[int]:
 
 
 def differences(own: Mapping[str, str],
-                reference: Mapping[str, str]) -> Tuple[str, ...]:
+                reference: Mapping[str, str]) -> tuple[str, ...]:
   """What sets one run's bindings apart from another's, in short.
 
   Args:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Dict, NamedTuple, Tuple
+from typing import NamedTuple
 
 from drvf_tf.runs import run_reader
 from drvf_tf.sweep import die_with_parent, states
@@ -27,11 +27,11 @@ class Job(NamedTuple):
     working_directory: Of the command.
     environment: Variables on top of the worker's own.
   """
-  command: Tuple[str, ...]
+  command: tuple[str, ...]
   run_dir: pathlib.Path
   stop: pathlib.Path
   working_directory: str
-  environment: Dict[str, str]
+  environment: dict[str, str]
 
 
 class Ending(enum.Enum):
@@ -89,7 +89,7 @@ def run(job: Job, patience: float = 300.0) -> Outcome:
   return _outcome(code, asked, said)
 
 
-def _watch(job: Job, log: int) -> Tuple[int, bool]:
+def _watch(job: Job, log: int) -> tuple[int, bool]:
   """(exit code, whether it was asked to stop)."""
   process = subprocess.Popen(
       [sys.executable, '-I', die_with_parent.__file__, str(os.getpid()),

@@ -1,7 +1,8 @@
 """The runs of a plan: their folders and their commands."""
 import pathlib
 import sys
-from typing import Iterator, List, NamedTuple, Sequence, Tuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from drvf_tf import project_files
 from drvf_tf.runs import gin_files
@@ -14,7 +15,7 @@ class Cell(NamedTuple):
   method: str
   seed: int
   run_dir: pathlib.Path
-  command: Tuple[str, ...]
+  command: tuple[str, ...]
 
   @property
   def name(self) -> str:
@@ -22,13 +23,13 @@ class Cell(NamedTuple):
     return f'{self.task} {self.method} seed {self.seed}'
 
   @property
-  def arguments(self) -> Tuple[str, ...]:
+  def arguments(self) -> tuple[str, ...]:
     """Of launch/train.py."""
     return self.command[2:]
 
 
 def product(plan: plan_lib.Plan, out: pathlib.Path,
-            cpus_per_run: int) -> List[Cell]:
+            cpus_per_run: int) -> list[Cell]:
   """Every run of a plan, first seeds first.
 
   Args:

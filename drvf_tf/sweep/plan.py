@@ -1,7 +1,8 @@
 """What a sweep runs, from a gin file of `sweep.*` bindings and from flags."""
 import pathlib
 import re
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Optional
 
 import gin
 from absl import logging
@@ -23,11 +24,11 @@ class Plan(NamedTuple):
     gin_files: For every run, after the task's and the method's.
     bindings: For every run, over all files.
   """
-  tasks: Tuple[str, ...]
-  methods: Dict[str, Tuple[str, ...]]
-  seeds: Tuple[int, ...]
-  gin_files: Tuple[str, ...]
-  bindings: Tuple[str, ...]
+  tasks: tuple[str, ...]
+  methods: dict[str, tuple[str, ...]]
+  seeds: tuple[int, ...]
+  gin_files: tuple[str, ...]
+  bindings: tuple[str, ...]
 
 
 @gin.configurable
@@ -37,7 +38,7 @@ def sweep(tasks: Sequence[str] = (),
           gin_files: Sequence[str] = (),
           bindings: Sequence[str] = ()) -> Plan:
   """A plan, as it was written; see `Plan` for the arguments."""
-  named: Dict[str, Any] = dict({'drvf': ()} if methods is None else methods)
+  named: dict[str, Any] = dict({'drvf': ()} if methods is None else methods)
   return Plan(tuple(tasks), named, tuple(seeds), tuple(gin_files),
               tuple(bindings))
 
@@ -123,7 +124,7 @@ def _parse(file: str) -> None:
   binding_checks.check_bindings()
 
 
-def _bound(name: str) -> Tuple[str, ...]:
+def _bound(name: str) -> tuple[str, ...]:
   try:
     return tuple(gin.query_parameter(f'sweep.{name}'))
   except ValueError:  # not bound

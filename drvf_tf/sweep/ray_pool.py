@@ -4,7 +4,8 @@ import logging
 import os
 import re
 import socket
-from typing import Any, Dict, Hashable, List, Optional, Tuple
+from collections.abc import Hashable
+from typing import Any, Optional
 
 from drvf_tf import errors, project_files
 from drvf_tf.sweep import attempt
@@ -61,7 +62,7 @@ class RayPool:
           None, [str(project_files.ROOT), os.environ.get('PYTHONPATH')]))
     import ray
     self._ray = ray
-    self._keys: Dict[Any, Hashable] = {}
+    self._keys: dict[Any, Hashable] = {}
     local = {'include_dashboard': False, 'object_store_memory': _OBJECT_STORE}
     try:
       ray.init(address=address or 'local', log_to_driver=False,
@@ -81,7 +82,7 @@ class RayPool:
     """Queues an attempt; it starts as soon as a machine has room."""
     self._keys[self._remote.remote(job)] = key
 
-  def wait(self, seconds: float) -> List[Tuple[Hashable, attempt.Outcome]]:
+  def wait(self, seconds: float) -> list[tuple[Hashable, attempt.Outcome]]:
     """The attempts that have ended; waits for the first of them.
 
     Args:

@@ -1,18 +1,9 @@
 """Which attempts are made: finished runs none, crashed ones another."""
 import collections
 import pathlib
-from typing import (
-  Any,
-  Callable,
-  Counter,
-  Dict,
-  List,
-  Mapping,
-  NamedTuple,
-  Protocol,
-  Sequence,
-  Tuple,
-)
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable, NamedTuple, Protocol
 
 from drvf_tf.sweep import attempt, cells, states
 
@@ -25,7 +16,7 @@ class Pool(Protocol):
   def submit(self, key: Any, job: attempt.Job) -> None:
     """Queues an attempt."""
 
-  def wait(self, seconds: float) -> Sequence[Tuple[Any, attempt.Outcome]]:
+  def wait(self, seconds: float) -> Sequence[tuple[Any, attempt.Outcome]]:
     """The attempts that have ended, after at most so many seconds."""
 
 
@@ -64,7 +55,7 @@ class Runner:
     self._attempts: Counter[cells.Cell] = collections.Counter()
 
   def run(self, todo: Sequence[cells.Cell],
-          interrupted: Callable[[], bool]) -> Dict[cells.Cell, attempt.Outcome]:
+          interrupted: Callable[[], bool]) -> dict[cells.Cell, attempt.Outcome]:
     """Runs cells to their ends.
 
     Args:
@@ -75,7 +66,7 @@ class Runner:
     Returns:
       How each ended.
     """
-    ended: Dict[cells.Cell, attempt.Outcome] = {}
+    ended: dict[cells.Cell, attempt.Outcome] = {}
     stopping = False
     for cell in todo:
       self._submit(cell)
@@ -129,7 +120,7 @@ class Runner:
 
 
 def failures(ended: Mapping[cells.Cell, attempt.Outcome]
-             ) -> List[Tuple[cells.Cell, str]]:
+             ) -> list[tuple[cells.Cell, str]]:
   """The cells that ended badly, and why."""
   bad = (attempt.Ending.REFUSED, attempt.Ending.CRASHED)
   return [(cell, outcome.note) for cell, outcome in ended.items()

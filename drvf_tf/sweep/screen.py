@@ -4,7 +4,8 @@ import os
 import pathlib
 import shutil
 import time
-from typing import Deque, Dict, List, Optional, Sequence, TextIO, Tuple
+from collections.abc import Sequence
+from typing import Optional, TextIO
 
 from drvf_tf.runs import run_reader
 from drvf_tf.sweep import cells, states, table
@@ -18,7 +19,8 @@ class Speedometer:
   """Steps per second of a run, from when its rows of metrics appeared."""
 
   def __init__(self) -> None:
-    self._seen: Deque[Tuple[float, int]] = collections.deque(maxlen=_WINDOW)
+    self._seen: collections.deque[tuple[float, int]] = collections.deque(
+        maxlen=_WINDOW)
 
   def update(self, moment: float, step: int) -> None:
     """Takes note of a step and when it was written."""
@@ -48,9 +50,9 @@ class Screen:
       terminal: Whether it is one, where the table stays in place.
     """
     self._todo, self._stream, self._terminal = todo, stream, terminal
-    self._speeds: Dict[pathlib.Path, Speedometer] = {
+    self._speeds: dict[pathlib.Path, Speedometer] = {
         cell.run_dir: Speedometer() for cell in todo}
-    self._finished: Dict[cells.Cell, states.State] = {}
+    self._finished: dict[cells.Cell, states.State] = {}
     self._drawn = 0  # lines of the live table now on the terminal
     self._next = 0.0 if terminal else time.monotonic() + _LINES_INTERVAL
 
@@ -78,7 +80,7 @@ class Screen:
     """Takes the live table away."""
     self._erase()
 
-  def lines(self) -> List[str]:
+  def lines(self) -> list[str]:
     """How many runs are where, and a table of those that run."""
     found = [self._state(cell) for cell in self._todo]
     rows = [table.row(cell, state, self._speed(cell)) for cell, state

@@ -2,7 +2,7 @@
 import enum
 import json
 import pathlib
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from drvf_tf.runs import run_folder, run_reader
 from drvf_tf.sweep import cells
@@ -71,7 +71,7 @@ def is_finished(cell: cells.Cell) -> bool:
           and tuple(facts.get('command', ())[1:]) == cell.arguments)
 
 
-def read_record(run_dir: pathlib.Path) -> Dict[str, Any]:
+def read_record(run_dir: pathlib.Path) -> dict[str, Any]:
   """What a sweep noted of its last attempt at a run; empty before that."""
   try:
     return json.loads(_record(run_dir).read_text(encoding='utf-8'))
@@ -79,7 +79,7 @@ def read_record(run_dir: pathlib.Path) -> Dict[str, Any]:
     return {}
 
 
-def write_record(run_dir: pathlib.Path, record: Dict[str, Any]) -> None:
+def write_record(run_dir: pathlib.Path, record: dict[str, Any]) -> None:
   """Notes an attempt."""
   run_folder.write_atomically(
       _record(run_dir), json.dumps(record, indent=2) + '\n')

@@ -1,6 +1,7 @@
 """Cells and their states as text."""
 import shlex
-from typing import List, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Optional
 
 from drvf_tf.sweep import cells, states
 
@@ -9,7 +10,7 @@ _HEADER = ('task', 'method', 'seed', 'state', 'step', 'of', 'steps/s', 'score',
 _TEXT = 4  # so many columns are text, the others numbers
 
 
-Row = Tuple[str, ...]  # of the table
+Row = tuple[str, ...]  # of the table
 
 
 def row(cell: cells.Cell, state: states.State,
@@ -33,7 +34,7 @@ def row(cell: cells.Cell, state: states.State,
       '-' if state.score is None else f'{state.score:.1f}', left)
 
 
-def grid(rows: Sequence[Row]) -> List[str]:
+def grid(rows: Sequence[Row]) -> list[str]:
   """A header and the rows, in columns."""
   whole = [_HEADER, *rows]
   widths = [max(len(line[i]) for line in whole) for i in range(len(_HEADER))]
@@ -44,7 +45,7 @@ def grid(rows: Sequence[Row]) -> List[str]:
 
 
 def with_commands(todo: Sequence[cells.Cell],
-                  found: Sequence[states.State]) -> List[str]:
+                  found: Sequence[states.State]) -> list[str]:
   """The table, and below each line its command and why it failed."""
   head, *lines = grid([row(cell, state) for cell, state in zip(todo, found)])
   result = [head]

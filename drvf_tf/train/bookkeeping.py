@@ -1,6 +1,7 @@
 """What the one writing process does between calls of the graph."""
 import time
-from typing import Any, Dict, Mapping, Optional
+from collections.abc import Mapping
+from typing import Any, Optional
 
 from drvf_tf.runs import checkpoints as checkpoints_lib
 from drvf_tf.runs import records as records_lib
@@ -95,7 +96,7 @@ class Bookkeeper:
         step, {'window': self._window.state(), 'evaluation': under_way},
         prune=False)
 
-  def finish(self, step: int) -> Dict[str, Any]:
+  def finish(self, step: int) -> dict[str, Any]:
     """Saves, evaluates for the last time, and sums the run up."""
     self.save(step)
     self._collect()

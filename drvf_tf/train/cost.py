@@ -1,6 +1,6 @@
 """What a training costs, noted in run.json."""
 import time
-from typing import Any, Dict
+from typing import Any
 
 import tensorflow as tf
 
@@ -14,7 +14,7 @@ class Meter:
     self._seconds = time.monotonic()
     self._cpu_seconds = time.process_time()
 
-  def facts(self, agent: Any, steps: int) -> Dict[str, Any]:
+  def facts(self, agent: Any, steps: int) -> dict[str, Any]:
     """What was spent since, for run.json.
 
     Args:

@@ -1,5 +1,5 @@
 """Evaluation of the greedy policy while training goes on."""
-from typing import Any, Dict, List, Optional
+from typing import Any, Optional
 
 import gin
 import numpy as np
@@ -7,7 +7,7 @@ import numpy as np
 from drvf_tf.policies import numpy_actor, policy_snapshot
 from drvf_tf.train import rollouts, tasks
 
-Row = Dict[str, Any]
+Row = dict[str, Any]
 
 
 @gin.configurable
@@ -43,7 +43,7 @@ class Evaluation:
     self._rollouts = rollouts.Rollouts(task, num_workers)
     self._step: Optional[int] = None
     self._actor: Optional[numpy_actor.NumpyActor] = None
-    self._done: Optional[List] = None
+    self._done: Optional[list] = None
 
   @property
   def interval(self) -> int:
@@ -59,13 +59,13 @@ class Evaluation:
     """Starts the evaluation of the policy as it is now."""
     self._start(step, self._policy.snapshot())
 
-  def suspend(self) -> Optional[Dict[str, Any]]:
+  def suspend(self) -> Optional[dict[str, Any]]:
     """What `resume` needs to start the evaluation under way again."""
     if self._step is None or self._actor is None:
       return None
     return {'step': self._step, 'actor': self._actor.to_json()}
 
-  def resume(self, state: Dict[str, Any]) -> None:
+  def resume(self, state: dict[str, Any]) -> None:
     """Starts an evaluation again that was under way."""
     self._start(state['step'],
                 numpy_actor.NumpyActor.from_json(state['actor']))
@@ -108,7 +108,7 @@ class Evaluation:
     """Ends the worker processes."""
     self._rollouts.close()
 
-  def _row(self, step: int, episodes: List, final: bool) -> Row:
+  def _row(self, step: int, episodes: list, final: bool) -> Row:
     returns = [episode.episode_return for episode in episodes]
     return {
         'step': step,
@@ -121,7 +121,7 @@ class Evaluation:
 
 
 def episode_seeds(seed: int, step: int, count: int,
-                  stream: int = 0) -> List[int]:
+                  stream: int = 0) -> list[int]:
   """Seeds of the episodes of an evaluation: no two alike, none by timing."""
   return [int(np.random.SeedSequence([seed, stream, step, i])
               .generate_state(1)[0]) for i in range(count)]

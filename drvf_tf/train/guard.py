@@ -1,6 +1,7 @@
 """Stops a run that has gone wrong, and warns of one that is going wrong."""
 import math
-from typing import Callable, Mapping, Optional, Set
+from collections.abc import Mapping
+from typing import Callable, Optional
 
 import gin
 
@@ -36,7 +37,7 @@ class Guard:
     self._min_effective_members = min_effective_members
     self._min_sigma_share = min_sigma_share
     self._grace_steps = grace_steps
-    self._warned: Set[Callable] = set()
+    self._warned: set[Callable] = set()
 
   def check(self, metrics: Row) -> None:
     """Raises `DivergedError` if training has diverged."""

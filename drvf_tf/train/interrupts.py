@@ -1,7 +1,7 @@
 """SIGINT and SIGTERM as a wish to stop, granted between calls of the graph."""
 import signal
 import threading
-from typing import Any, Dict, Optional
+from typing import Any, Optional
 
 
 class Interrupts:
@@ -9,7 +9,7 @@ class Interrupts:
 
   def __init__(self) -> None:
     self.received: Optional[int] = None
-    self._before: Dict[int, Any] = {}
+    self._before: dict[int, Any] = {}
 
   @property
   def exit_code(self) -> int:

@@ -1,6 +1,7 @@
 """The methods of the family: what each is, its gin file, its size."""
 import re
-from typing import Any, List, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import gin
 import tensorflow as tf
@@ -31,7 +32,7 @@ class Method(NamedTuple):
 DRVF = Method('DRVF', 'The paper: Bayesian heads, KL, repulsion.', '')
 
 
-def known() -> List[Method]:
+def known() -> list[Method]:
   """DRVF and every method that has a gin file of its own."""
   found = [DRVF]
   for path in sorted(

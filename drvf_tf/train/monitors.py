@@ -3,7 +3,7 @@
 They are taken on the batch of the step they are logged at and depend on
 nothing but the agent, the seed and that step.
 """
-from typing import Any, Callable, Dict, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -69,8 +69,8 @@ class Monitors:
       self._look = tf.function(
           lambda step: agent.monitor(sampler(step)), autograph=False)
 
-  def __call__(self, step: int, metrics: Dict[str, float]
-               ) -> Dict[str, float]:
+  def __call__(self, step: int, metrics: dict[str, float]
+               ) -> dict[str, float]:
     """The row of a step with its monitors.
 
     Args:

@@ -2,7 +2,8 @@
 import os
 import pathlib
 import sys
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
 
 import numpy as np
 import tqdm
@@ -28,7 +29,7 @@ class Progress:
 
   def __init__(self, step: int, num_steps: int, title: str):
     terminal = sys.stderr.isatty()
-    self._shown: Dict[str, str] = {'score': '-'}
+    self._shown: dict[str, str] = {'score': '-'}
     self._bar = tqdm.tqdm(
         total=num_steps, initial=step, desc=title, unit='step',
         dynamic_ncols=terminal, mininterval=0.5 if terminal else 30,
@@ -59,7 +60,7 @@ class Progress:
 
 
 def summary(evaluations: Sequence[Mapping[str, Any]],
-            metrics: Mapping[str, List[float]]) -> Dict[str, Any]:
+            metrics: Mapping[str, list[float]]) -> dict[str, Any]:
   """The numbers of a finished run; never the best of the evaluations.
 
   Args:
@@ -72,7 +73,7 @@ def summary(evaluations: Sequence[Mapping[str, Any]],
   regular = [row['score'] for row in evaluations if not row['final']]
   final = [row for row in evaluations if row['final']]
   last = regular[-_LAST_EVALUATIONS:]
-  result: Dict[str, Any] = {}
+  result: dict[str, Any] = {}
   if final:
     result['final_score'] = final[-1]['score']
     result['final_episodes'] = len(final[-1]['returns'])
@@ -90,7 +91,7 @@ def summary(evaluations: Sequence[Mapping[str, Any]],
 def table(task: str, step: int, result: Mapping[str, Any],
           folder: pathlib.Path) -> str:
   """The closing table."""
-  rows: List[Tuple[str, str]] = [('task', task), ('steps', f'{step:,}')]
+  rows: list[tuple[str, str]] = [('task', task), ('steps', f'{step:,}')]
   if 'final_score' in result:
     rows.append((f'score, {result["final_episodes"]} final episodes',
                  f'{result["final_score"]:.1f}'))
@@ -112,7 +113,7 @@ def table(task: str, step: int, result: Mapping[str, Any],
 
 
 def draw_curves(evaluations: Sequence[Mapping[str, Any]],
-                metrics: Mapping[str, List[float]], title: str,
+                metrics: Mapping[str, list[float]], title: str,
                 path: pathlib.Path) -> None:
   """Draws scores and monitors over steps; docs/healthy.md reads them."""
   import matplotlib

@@ -8,7 +8,8 @@ import pickle
 import select
 import subprocess
 import sys
-from typing import Any, List, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, Optional
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class Rollouts:
       task: See `tasks`; it must survive a pickle.
       num_workers: Processes; one for each core by default.
     """
-    self._pending: List[List[int]] = []
+    self._pending: list[list[int]] = []
     # One thread of linear algebra each: the products are small, and the cores
     # belong to training.
     env = {**os.environ, 'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1',
@@ -55,7 +56,7 @@ class Rollouts:
             in zip(self._workers, self._pending) if share]
     return len(select.select(busy, [], [], 0)[0]) == len(busy)
 
-  def collect(self) -> List[tasks.Episode]:
+  def collect(self) -> list[tasks.Episode]:
     """The episodes that `start` started, in the order of its seeds."""
     shares, self._pending = self._pending, []
     return _interleave([
@@ -63,7 +64,7 @@ class Rollouts:
         for worker, share in zip(self._workers, shares)])
 
   def run(self, act: tasks.Act,
-          seeds: Sequence[int]) -> List[tasks.Episode]:
+          seeds: Sequence[int]) -> list[tasks.Episode]:
     """Runs episodes with any policy, called here on whole batches.
 
     Args:
@@ -76,7 +77,7 @@ class Rollouts:
       The episodes, in the order of `seeds`.
     """
     shares = self._shares(seeds)
-    episodes: List[List[tasks.Episode]] = [[] for _ in shares]
+    episodes: list[list[tasks.Episode]] = [[] for _ in shares]
     active = [i for i, share in enumerate(shares) if share]
     for i in active:
       _send(self._workers[i], (None, shares[i]))
@@ -113,12 +114,12 @@ class Rollouts:
         except BrokenPipeError:
           pass
 
-  def _shares(self, seeds: Sequence[int]) -> List[List[int]]:
+  def _shares(self, seeds: Sequence[int]) -> list[list[int]]:
     count = len(self._workers)
     return [list(seeds[i::count]) for i in range(count)]
 
 
-def _interleave(shares: List[List[tasks.Episode]]) -> List[tasks.Episode]:
+def _interleave(shares: list[list[tasks.Episode]]) -> list[tasks.Episode]:
   total = sum(map(len, shares))
   return [shares[i % len(shares)][i // len(shares)] for i in range(total)]
 

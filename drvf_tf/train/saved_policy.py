@@ -1,6 +1,6 @@
 """A SavedModel policy, evaluated on its own."""
 import pathlib
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Optional
 
 import numpy as np
 
@@ -14,7 +14,7 @@ _COLOURS = 48
 
 
 def evaluate(act: tasks.Act, task: tasks.Task,
-             num_episodes: int, seed: int) -> Dict[str, Any]:
+             num_episodes: int, seed: int) -> dict[str, Any]:
   """Scores a policy over seeded episodes in parallel processes.
 
   Args:
@@ -46,7 +46,7 @@ def evaluate(act: tasks.Act, task: tasks.Task,
   }
 
 
-def confidence_interval(values: np.ndarray, seed: int) -> Tuple[float, float]:
+def confidence_interval(values: np.ndarray, seed: int) -> tuple[float, float]:
   """95 % bootstrap interval of the mean over episodes."""
   random = np.random.default_rng(seed)
   rows = random.integers(len(values), size=[_BOOTSTRAP_SAMPLES, len(values)])
@@ -66,7 +66,7 @@ def film(act: tasks.Act, task: tasks.Task, seed: int, path: pathlib.Path,
     num_steps: How many steps of the episode are shown; None for all.
   """
   from PIL import Image
-  frames: List[Image.Image] = []
+  frames: list[Image.Image] = []
   count = 0
 
   def watch(env: Any) -> None:

@@ -1,7 +1,7 @@
 """The one training loop: a dataset, an agent, a task, an evaluation."""
 import contextlib
 import pathlib
-from typing import Any, Callable, Dict, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 import gin
 import tensorflow as tf
@@ -62,7 +62,7 @@ def train_eval(
     log_interval: int = 1_000,
     checkpoint_interval: int = 5_000,
     keep_checkpoints: int = 2,
-    steps_per_call: int = 50) -> Dict[str, Any]:
+    steps_per_call: int = 50) -> dict[str, Any]:
   """Trains, evaluates and saves; resumes where the run folder left off.
 
   Args:
@@ -144,7 +144,7 @@ def _build(stack: contextlib.ExitStack, schedule: schedule_lib.Schedule,
 
 def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
           parts: _Parts, checkpoints: checkpoints_lib.Checkpoints,
-          method: Optional[str]) -> Dict[str, Any]:
+          method: Optional[str]) -> dict[str, Any]:
   """Trains as the process that writes."""
   num_steps = parts.schedule.num_steps
   config = gin.operative_config_str()
@@ -173,7 +173,7 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
   return summary
 
 
-def _facts(parts: _Parts, method: str) -> Dict[str, Any]:
+def _facts(parts: _Parts, method: str) -> dict[str, Any]:
   """What run.json says of the run itself."""
   return {'task': parts.task.name, 'method': method,
           'seed': parts.schedule.seed, 'dataset': parts.dataset.provenance,
@@ -183,7 +183,7 @@ def _facts(parts: _Parts, method: str) -> Dict[str, Any]:
 
 def _prepare(stack: contextlib.ExitStack, home: run_folder.RunFolder,
              parts: _Parts, checkpoints: checkpoints_lib.Checkpoints,
-             config: str, facts: Dict[str, Any]) -> bookkeeping.Bookkeeper:
+             config: str, facts: dict[str, Any]) -> bookkeeping.Bookkeeper:
   """Starts the run, or resumes it, on disk and on screen."""
   assert parts.evaluation is not None
   schedule = parts.schedule

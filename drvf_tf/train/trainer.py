@@ -1,5 +1,5 @@
 """Many train steps in one call of the graph."""
-from typing import Any, Callable, Dict
+from typing import Any, Callable
 
 import gin
 import tensorflow as tf
@@ -39,7 +39,7 @@ class Trainer:
         self._one_step.get_concrete_function().structured_outputs)
     self._many_steps = tf.function(self._loop)
 
-  def __call__(self) -> Dict[str, float]:
+  def __call__(self) -> dict[str, float]:
     """Takes the steps and gives the mean of each metric over them."""
     try:
       means = self._many_steps()
@@ -49,20 +49,20 @@ class Trainer:
       raise errors.DivergedError('a loss became NaN or infinite') from error
     return {name: float(mean) for name, mean in means.items()}
 
-  def _loop(self) -> Dict[str, tf.Tensor]:
+  def _loop(self) -> dict[str, tf.Tensor]:
     sums = {name: tf.zeros([]) for name in self._names}
     for _ in tf.range(self._num_steps):
       metrics = self._one_step()
       sums = {name: sums[name] + metrics[name] for name in self._names}
     return {name: total / self._num_steps for name, total in sums.items()}
 
-  def _distributed_step(self) -> Dict[str, tf.Tensor]:
+  def _distributed_step(self) -> dict[str, tf.Tensor]:
     parts = self._strategy.run(self._replica_step)
     return {name: self._strategy.reduce(
         tf.distribute.ReduceOp.SUM, part, axis=None)
             for name, part in parts.items()}
 
-  def _replica_step(self) -> Dict[str, tf.Tensor]:
+  def _replica_step(self) -> dict[str, tf.Tensor]:
     info = self._agent.train(_own_rows(self._sampler(self._step)))
     return {'loss': info.loss, **info.extra}
 

@@ -1,7 +1,8 @@
 """The picture of Fig. 3: points in a plane over a map of q_std."""
 import pathlib
 import textwrap
-from typing import Any, List, Sequence, Tuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib import colors, figure
@@ -109,7 +110,7 @@ def _levels(maps: Sequence[np.ma.MaskedArray]) -> np.ndarray:
 
 def _panel(axis: Any, plane: np.ndarray, is_ood: np.ndarray,
            field: np.ma.MaskedArray,
-           levels: np.ndarray) -> Tuple[Any, List[Any]]:
+           levels: np.ndarray) -> tuple[Any, list[Any]]:
   contours = axis.contourf(
       _TICKS, _TICKS, field, levels=levels, cmap=_MAP, extend='both',
       norm=colors.LogNorm(levels[0], levels[-1]))

@@ -1,5 +1,5 @@
 """The exact last-layer Γ of Eq. (11) beside the variational std."""
-from typing import Any, Dict
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -14,7 +14,7 @@ _CHUNK = 2_048
 
 def compare(critic: Any, data: offline_dataset.OfflineDataset,
             points: points_lib.Points, num_rows: int,
-            rng: np.random.Generator) -> Dict[str, Any]:
+            rng: np.random.Generator) -> dict[str, Any]:
   """Γ and the posterior's std of ψᵀw, member by member.
 
   Λ is summed over a subset of the data and scaled to all of it; λ = 1 is the

@@ -1,5 +1,5 @@
 """How well an ensemble critic's q_std tells data from what is not data."""
-from typing import Any, Dict, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -21,7 +21,7 @@ class Measured(NamedTuple):
     numbers: In JSON's terms.
   """
   q_std: np.ndarray
-  numbers: Dict[str, Any]
+  numbers: dict[str, Any]
 
 
 def measure(run: restoring.RestoredRun, points: points_lib.Points,
@@ -64,7 +64,7 @@ def measure(run: restoring.RestoredRun, points: points_lib.Points,
 
 def statistics(policy: uncertainty_policy.UncertaintyPolicy,
                observations: np.ndarray,
-               actions: np.ndarray) -> Dict[str, np.ndarray]:
+               actions: np.ndarray) -> dict[str, np.ndarray]:
   """The policy's statistics of Q at pairs, `[B]` each, in chunks."""
   parts = []
   for i in range(0, len(actions), _CHUNK):
@@ -77,7 +77,7 @@ def statistics(policy: uncertainty_policy.UncertaintyPolicy,
 
 def coverage(run: restoring.RestoredRun,
              policy: uncertainty_policy.UncertaintyPolicy, num_rows: int,
-             rng: np.random.Generator) -> Dict[str, Any]:
+             rng: np.random.Generator) -> dict[str, Any]:
   """How often q_lcb is at most the discounted return that followed a row.
 
   The returns are the behaviour policy's, without entropy; q_lcb bounds the

@@ -1,7 +1,8 @@
 """From run folders to Fig. 3 and its numbers."""
 import json
 import pathlib
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -24,8 +25,8 @@ class Report(NamedTuple):
     numbers: In JSON's terms.
   """
   points: points_lib.Points
-  q_stds: List[np.ndarray]
-  numbers: Dict[str, Any]
+  q_stds: list[np.ndarray]
+  numbers: dict[str, Any]
 
 
 def make(runs: Sequence[str], source: str, checkpoint: str = 'last',
@@ -86,7 +87,7 @@ def _greedy(run: restoring.RestoredRun) -> points_lib.Act:
 
 
 def _check_alike(runs: Sequence[str],
-                 facts: Sequence[Dict[str, Any]]) -> None:
+                 facts: Sequence[dict[str, Any]]) -> None:
   """Points are drawn once, for all runs: their data must be the same."""
   for key, what in (('task', 'tasks'), ('dataset', 'data')):
     values = [fact.get(key) for fact in facts]
@@ -96,7 +97,7 @@ def _check_alike(runs: Sequence[str],
           f'({" and ".join(map(str, values))}): name runs on the same.')
 
 
-def table(numbers: Dict[str, Any]) -> str:
+def table(numbers: dict[str, Any]) -> str:
   """The numbers for a terminal."""
   rows = [('', 'label', '{}'), ('train steps', 'step', '{:,}'),
           ('AUROC of q_std, OOD against data', 'auroc', '{:.3f}'),
@@ -126,8 +127,8 @@ def table(numbers: Dict[str, Any]) -> str:
   return '\n'.join(lines)
 
 
-def _part(numbers: Dict[str, Any], part: str,
-          rows: Sequence[Sequence[str]]) -> List[str]:
+def _part(numbers: dict[str, Any], part: str,
+          rows: Sequence[Sequence[str]]) -> list[str]:
   return [_line(name, [_number(run[part].get(key))
                        for run in numbers['runs']]) for name, key in rows]
 
@@ -140,7 +141,7 @@ def _line(name: str, values: Sequence[str]) -> str:
   return f'{name:40}' + ''.join(f'{value:>26}' for value in values)
 
 
-def write(report: Report, folder: pathlib.Path) -> List[pathlib.Path]:
+def write(report: Report, folder: pathlib.Path) -> list[pathlib.Path]:
   """Writes the numbers as JSON and the picture as PNG and SVG.
 
   Args:
@@ -168,13 +169,13 @@ def write(report: Report, folder: pathlib.Path) -> List[pathlib.Path]:
   return paths
 
 
-def _title(run: Dict[str, Any]) -> str:
+def _title(run: dict[str, Any]) -> str:
   return (f'{run["label"]}\n{run["step"]:,} steps, seed {run["seed"]}: AUROC '
           f'{run["auroc"]:.2f}, mean q_std {run["q_std_in"]:.3g} in, '
           f'{run["q_std_out"]:.3g} out')
 
 
-def _caption(numbers: Dict[str, Any]) -> str:
+def _caption(numbers: dict[str, Any]) -> str:
   return (f'{numbers["runs"][0]["task"]}. In distribution: '
           f'{numbers["in_distribution"]}.\nOut of distribution: '
           f'{numbers["out_of_distribution"]}.')

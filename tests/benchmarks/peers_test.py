@@ -76,7 +76,7 @@ def test_peers_have_their_lines_in_the_table(fake_python):
 
 
 @pytest.mark.parametrize('flags, message', [
-    (['--peers=torch_members', '--peer_python=/dev/null/none/python'], 'make peers'),
+    (['--peers=torch_members', '--peer_python=/dev/null/none'], 'make peers'),
     (['--peers=tensorflow'], "no peer 'tensorflow': there are torch_members"),
 ])
 def test_errors_are_one_sentence(flags, message):

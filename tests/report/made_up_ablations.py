@@ -1,6 +1,6 @@
 """Runs of App. E with made-up returns: settings as the gin files give them."""
 import pathlib
-from typing import Dict, List, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ _DROPOUT = (('agent_class = @DRVFAgent', 'agent_class = @EnsembleSacAgent\n'
              'build_agent.critic_class = @DropoutCriticNetwork'),)
 
 # By name: what each changes in `made_up_runs.CONFIG`.
-VARIANTS: Dict[str, Sequence[Sequence[str]]] = {
+VARIANTS: dict[str, Sequence[Sequence[str]]] = {
     'DRVF': (),
     'DRVF, M=2': (('num_members = 5', 'num_members = 2'),),
     'DRVF, M=3': (('num_members = 5', 'num_members = 3'),),
@@ -43,7 +43,7 @@ VARIANTS: Dict[str, Sequence[Sequence[str]]] = {
 
 
 def write(folder: pathlib.Path, names: Sequence[str] = tuple(VARIANTS),
-          seeds: int = 2) -> Dict[str, List[float]]:
+          seeds: int = 2) -> dict[str, list[float]]:
   """Writes runs.
 
   Args:
@@ -54,7 +54,7 @@ def write(folder: pathlib.Path, names: Sequence[str] = tuple(VARIANTS),
   Returns:
     The mean final score of each seed, from the returns that were written.
   """
-  scores: Dict[str, List[float]] = {}
+  scores: dict[str, list[float]] = {}
   for number, name in enumerate(names):
     config = made_up_runs.CONFIG
     for old, new in VARIANTS[name]:

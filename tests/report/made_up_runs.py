@@ -1,7 +1,8 @@
 """Run folders as launch/train.py leaves them, with made-up returns."""
 import json
 import pathlib
-from typing import Any, Dict, List, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, Optional
 
 from drvf_tf.runs import settings
 
@@ -49,7 +50,7 @@ def write(folder: pathlib.Path, seed: int,
   """
   folder.mkdir(parents=True)
   (folder / 'config.gin').write_text(config.format(seed=seed))
-  rows: List[Dict[str, Any]] = [
+  rows: list[dict[str, Any]] = [
       {'step': 5 * (i + 1), 'final': False, 'returns': list(returns)}
       for i, returns in enumerate(evaluations)]
   rows.append({'step': 60, 'final': True, 'returns': list(final)})

@@ -3,7 +3,7 @@ import os
 import pathlib
 import subprocess
 import sys
-from typing import List, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -28,7 +28,7 @@ def make_data(folder: pathlib.Path, rows: int = 400) -> pathlib.Path:
 
 
 def bindings(data: pathlib.Path, num_steps: int = 60,
-             extra: Sequence[str] = ()) -> List[str]:
+             extra: Sequence[str] = ()) -> list[str]:
   """gin bindings of a tiny run, on top of `GIN_FILE`."""
   return [
       f"loading.load.source='{data}'",
@@ -52,7 +52,7 @@ def bindings(data: pathlib.Path, num_steps: int = 60,
 
 
 def command(run_dir: pathlib.Path, gin_bindings: Sequence[str],
-            gin_file: str = GIN_FILE) -> List[str]:
+            gin_file: str = GIN_FILE) -> list[str]:
   """The command line of a run."""
   return [sys.executable, str(ROOT / 'launch' / 'train.py'),
           f'--gin_file={gin_file}', f'--run={run_dir}',

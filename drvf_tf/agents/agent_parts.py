@@ -65,15 +65,6 @@ def share(values: tf.Tensor) -> tf.Tensor:
   return tf.nn.scale_regularization_loss(tf.reduce_mean(values))
 
 
-def global_mean(values: tf.Tensor) -> tf.Tensor:
-  """Mean over the rows of all replicas."""
-  mean = tf.reduce_mean(values)
-  context = tf.distribute.get_replica_context()
-  if context is None or context.num_replicas_in_sync == 1:
-    return mean
-  return context.all_reduce(tf.distribute.ReduceOp.MEAN, mean)
-
-
 def descend(tape: tf.GradientTape, loss: tf.Tensor,
             variables: Sequence[tf.Variable],
             optimizer: types.Optimizer) -> None:

@@ -11,7 +11,7 @@ from tf_agents.typing import types
 
 from drvf_tf.agents import agent_parts
 from drvf_tf.losses import baselines
-from drvf_tf.networks import noise
+from drvf_tf.networks import noise, replicas
 
 
 @gin.configurable
@@ -175,7 +175,7 @@ class Td3BcAgent(td3_agent.Td3Agent):
     own_actions, _ = self._actor_network(time_steps.observation)
     q, _ = self._critic_network_1((time_steps.observation, own_actions))
     loss = agent_parts.average(baselines.td3_bc_objective(
-        q, agent_parts.global_mean(tf.abs(q)), own_actions, actions,
+        q, replicas.global_mean(tf.abs(q)), own_actions, actions,
         self._alpha), weights)
     return agent_parts.Pass(loss, {
         'q_policy': agent_parts.share(q),

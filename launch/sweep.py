@@ -1,4 +1,4 @@
-"""Trains tasks × methods × seeds, many at once, on Ray.
+r"""Trains tasks × methods × seeds, many at once, on Ray.
 
 python launch/sweep.py --sweep=sweeps/maze2d_smoke.gin
 python launch/sweep.py --task=hopper-medium-v2 --gin_file=gin/cpu.gin \

@@ -1,4 +1,4 @@
-"""Trains from gin files: flags → gin → `train_eval`.
+r"""Trains from gin files: flags → gin → `train_eval`.
 
 python launch/train.py --gin_file=gin/antmaze_umaze.gin --gin_file=gin/cpu.gin \
   --gin_param="DRVFAgent.eta_ood=1.0" --seed=1
@@ -98,7 +98,8 @@ def _print_list() -> None:
   from drvf_tf.train import methods
   print(methods.task_table(), end='\n\n', flush=True)
   print(methods.table())
-  print('\nAny method over any task: --task=hopper-medium-v2 --method=edac, or '
+  print('\nAny method over any task, by the name of its file: '
+        '--task=hopper-medium-v2 --method=edac, or '
         '--gin_file=gin/hopper_medium.gin --gin_file=gin/baselines/edac.gin; '
         'parameters are those of walker2d-medium.')
 

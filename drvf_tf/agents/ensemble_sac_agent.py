@@ -4,6 +4,7 @@ A method is a choice of parts: the critic's head (what a Q sample is), the
 backup (what each member regresses on), and the regularizers (what else the
 critic minimises). See the table in docs/methods.md.
 """
+import functools
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -280,7 +281,8 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     context = regularizers_lib.Context(
         self.critic_network, self._policy_distribution,
         time_steps.observation, actions, next_time_steps.observation,
-        self.action_spec, self.train_step_counter, self._num_batches, draws)
+        self.action_spec, self.train_step_counter, self._num_batches, draws,
+        functools.partial(self._bootstrap, next_time_steps))
     pairs = {part: part.pairs(context) for part in self._regularizers}
     asked = {part: pair for part, pair in pairs.items() if pair is not None}
     sets = [(time_steps.observation, actions),
@@ -317,6 +319,12 @@ class EnsembleSacAgent(sac_agent.SacAgent):
         self._reward_scale_factor * next_time_steps.reward,
         next_time_steps.discount, self._backup(next_q), next_log_pi,
         self._backup_entropy * tf.exp(self._log_alpha), self._gamma)
+
+  def _bootstrap(self, next_time_steps: ts.TimeStep,
+                 next_value: tf.Tensor) -> tf.Tensor:
+    """r + γ V(s') without entropy, and with a gradient; V is `[..., B]`."""
+    return (self._reward_scale_factor * next_time_steps.reward
+            + self._gamma * next_time_steps.discount * next_value)
 
   def _actor_pass(self, time_steps: ts.TimeStep, actions: tf.Tensor,
                   weights: Optional[tf.Tensor],

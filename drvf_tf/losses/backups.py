@@ -36,6 +36,12 @@ def independent_mean(q: q_values.QValues) -> tf.Tensor:
 
 
 @gin.configurable
+def first_member(q: q_values.QValues) -> tf.Tensor:
+  """The mean of the first member's draws, as ATAC's actor sees it: `[1, B]`."""
+  return tf.reduce_mean(q.samples[:1], axis=2)
+
+
+@gin.configurable
 def independent_lcb(q: q_values.QValues, beta: float = 0.01) -> tf.Tensor:
   """Each member its own mean less β·Std between members (PBRL): `[M, B]`."""
   return q.mean - beta * statistics.between_std(q.mean)

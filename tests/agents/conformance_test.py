@@ -38,13 +38,13 @@ _SAME_PARTS = ('lb_sac', 'filtered_bc', 'pbrl_expert', '_antmaze', '_maze2d')
 METHODS = _slow_unless(lambda method: not method.endswith(_SAME_PARTS))
 COSTLY = _slow_unless(
     lambda method: method in ('edac', 'pbrl_prior', 'dropout', 'td3_bc',
-                              'rebrac'))
+                              'atac'))
 _SMALL = ['EnsembleCriticNetwork.hidden_units=(8, 8)',
           'EnsembleCriticNetwork.num_members=3',
           'tanh_gaussian_actor.hidden_units=(8, 8)',
           'baseline_actor.hidden_units=(8, 8)',
           'baseline_critic.hidden_units=(8, 8)',
-          'CqlAgent.num_bc_steps=1']
+          'CqlAgent.num_bc_steps=1', 'START=2']
 
 
 def _make(method, seed=0):

@@ -130,6 +130,13 @@ class ValueNetwork(network.Network):
     return self._value(rows)[:, 0], network_state
 
 
+def relu_layers(hidden_units: Sequence[int], outputs: int,
+                seed: Optional[int] = None) -> list[tf.keras.layers.Layer]:
+  """ReLU layers and a linear one."""
+  return [*_hidden_layers(hidden_units, seed),
+          _dense(outputs, _shifted(seed, len(hidden_units)))]
+
+
 def _hidden_layers(hidden_units: Sequence[int],
                    seed: Optional[int]) -> list[tf.keras.layers.Layer]:
   return [

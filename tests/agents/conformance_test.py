@@ -44,7 +44,8 @@ _SMALL = ['EnsembleCriticNetwork.hidden_units=(8, 8)',
           'tanh_gaussian_actor.hidden_units=(8, 8)',
           'baseline_actor.hidden_units=(8, 8)',
           'baseline_critic.hidden_units=(8, 8)',
-          'CqlAgent.num_bc_steps=1', 'START=2']
+          'CqlAgent.num_bc_steps=1', 'START=2', 'UwacAgent.num_masks=3',
+          'UwacAgent.warm_up_steps=1', 'BehaviourVae.hidden_units=(8, 8)']
 
 
 def _make(method, seed=0):

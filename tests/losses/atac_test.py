@@ -108,20 +108,19 @@ def test_neither_term_moves_the_actor():
 
 
 def test_both_ask_the_policy_one_at_s_and_one_at_the_next():
-  batch = fakes.transition()
-  agent = _linear_agent(())
-  context = regularizers.Context(
-      None, agent._policy_distribution, batch.time_step.observation,
-      batch.action_step.action, batch.next_time_step.observation,
-      fakes.ACTION_SPEC, None, 1.0,
-      noise.Draws.at_step(0, tf.constant(0, tf.int64)))
+  batch, policy = fakes.transition(), _linear_agent(())._policy_distribution
+  draws = lambda: noise.Draws.at_step(0, tf.constant(0, tf.int64))  # noqa: E731
   for part, observations in (
-      (atac.RelativePessimism(1.0), context.observations),
-      (atac.BellmanResidual(1.0), context.next_observations)):
-    pairs = part.pairs(context)
+      (atac.RelativePessimism(1.0), batch.time_step.observation),
+      (atac.BellmanResidual(1.0), batch.next_time_step.observation)):
+    pairs = part.pairs(regularizers.Context(
+        None, policy, batch.time_step.observation, batch.action_step.action,
+        batch.next_time_step.observation, fakes.ACTION_SPEC, None, 1.0,
+        draws()))
     np.testing.assert_array_equal(pairs.observations, observations)
-    assert pairs.actions.shape == [8, 2]
-    assert np.abs(pairs.actions - context.actions).max() > 0.1
+    expected, _ = noise.sample_actions(
+        policy(observations), draws().normal([8, 2]))
+    np.testing.assert_allclose(pairs.actions, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize('part', [atac.RelativePessimism, atac.BellmanResidual])

@@ -1,4 +1,4 @@
-"""Adam as ATAC has it: projected for the critic, started anew for the actor."""
+"""Adam within bounds, of kernels or of a number, and Adam that starts anew."""
 import gin
 import tensorflow as tf
 
@@ -38,6 +38,33 @@ class ProjectedAdam(tf.keras.optimizers.legacy.Adam):
 def projected(kernel: tf.Tensor, max_norm: float) -> tf.Tensor:
   """W · min(1, max_norm / |W|_F) of each kernel of `[M, in, out]`."""
   return tf.clip_by_norm(kernel, max_norm, axes=[-2, -1])
+
+
+@gin.configurable
+class BoundedAdam(tf.keras.optimizers.legacy.Adam):
+  """Adam on variables that stay between two numbers: for a dual variable."""
+
+  def __init__(self, learning_rate: rates.Rate = 1e-3,
+               low: float = gin.REQUIRED, high: float = gin.REQUIRED,
+               name: str = 'BoundedAdam'):
+    """Creates the optimizer.
+
+    Args:
+      learning_rate: Adam's.
+      low: The lower bound.
+      high: The upper bound.
+      name: Name of the optimizer.
+    """
+    if low >= high:
+      raise ValueError(f'low must be below high, not {low} and {high}.')
+    super().__init__(learning_rate, name=name)
+    self._low, self._high = low, high
+
+  def _resource_apply_dense(self, grad, var, apply_state=None):
+    update = super()._resource_apply_dense(grad, var, apply_state)
+    with tf.control_dependencies([update]):
+      return var.assign(
+          tf.clip_by_value(var.read_value(), self._low, self._high))
 
 
 @gin.configurable

@@ -1,10 +1,10 @@
-"""Adam as ATAC has it."""
+"""Adam within bounds, and Adam that starts anew; ATAC, which has both."""
 import gin
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from drvf_tf.agents import atac_adam
+from drvf_tf.agents import constrained_adam
 from drvf_tf.runs import configuration
 from tests import fakes
 
@@ -14,7 +14,7 @@ _adam = tf.keras.optimizers.legacy.Adam
 def test_each_members_kernel_is_projected_by_itself():
   kernel = tf.constant([[[3., 4.]], [[0.3, 0.4]]])  # norms 5 and 0.5
   np.testing.assert_allclose(
-      atac_adam.projected(kernel, 2.0), [[[1.2, 1.6]], [[0.3, 0.4]]],
+      constrained_adam.projected(kernel, 2.0), [[[1.2, 1.6]], [[0.3, 0.4]]],
       rtol=1e-6)
 
 
@@ -24,7 +24,8 @@ def test_the_projection_follows_adams_step_and_spares_biases():
   bias = tf.Variable(start, name='hidden_0/bias')
   free = tf.Variable(start)
   gradient = tf.constant([[[-1., 1.]], [[-1., 1.]]])
-  projected, adam = atac_adam.ProjectedAdam(0.1, max_norm=2.0), _adam(0.1)
+  projected = constrained_adam.ProjectedAdam(0.1, max_norm=2.0)
+  adam = _adam(0.1)
   projected.apply_gradients([(gradient, one), (gradient, bias)])
   adam.apply_gradients([(gradient, free)])
   expected = free.numpy()
@@ -33,9 +34,20 @@ def test_the_projection_follows_adams_step_and_spares_biases():
   np.testing.assert_allclose(one, expected, rtol=1e-6)
 
 
+def test_a_bounded_adam_stays_where_it_may():
+  variable = tf.Variable(0.0)
+  optimizer = constrained_adam.BoundedAdam(1.0, low=-1.5, high=1.2)
+  found = []
+  for sign in [1.0] * 2 + [-1.0] * 12:  # from one end to the other
+    optimizer.apply_gradients([(tf.constant(100.0 * sign), variable)])
+    found.append(float(variable))
+  np.testing.assert_allclose(found[:2], [-1.0, -1.5], rtol=1e-4)
+  assert found[-1] == np.float32(1.2)
+
+
 def test_a_restart_is_a_new_adam():
-  restarted, old, new = (
-      atac_adam.RestartedAdam(0.1, restart_step=3), _adam(0.1), _adam(0.1))
+  restarted = constrained_adam.RestartedAdam(0.1, restart_step=3)
+  old, new = _adam(0.1), _adam(0.1)
   one, other = tf.Variable([1.0, -2.0]), tf.Variable([1.0, -2.0])
   for i in range(6):
     gradient = tf.constant([1.0 + i, -0.5 * i])
@@ -45,8 +57,9 @@ def test_a_restart_is_a_new_adam():
 
 
 @pytest.mark.parametrize('make, match', [
-    (lambda: atac_adam.ProjectedAdam(0.1, max_norm=0.0), 'max_norm'),
-    (lambda: atac_adam.RestartedAdam(0.1, restart_step=-1), 'restart_step')])
+    (lambda: constrained_adam.ProjectedAdam(0.1, max_norm=0.0), 'max_norm'),
+    (lambda: constrained_adam.BoundedAdam(0.1, low=1.0, high=1.0), 'low'),
+    (lambda: constrained_adam.RestartedAdam(0.1, restart_step=-1), 'restart')])
 def test_bad_values_are_named(make, match):
   with pytest.raises(ValueError, match=match):
     make()

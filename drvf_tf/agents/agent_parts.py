@@ -20,6 +20,22 @@ class Pass(NamedTuple):
   metrics: dict[str, tf.Tensor]
 
 
+class ActorAndCritics(NamedTuple):
+  """What a method with two critics learns, and by which optimizers.
+
+  Attributes:
+    actor: Observations to actions, or to a distribution of them.
+    critics: (Observations, actions) to Q, two of them; each target network is
+      a copy.
+    actor_optimizer: Of the actor.
+    critic_optimizer: Of both critics.
+  """
+  actor: network.Network
+  critics: tuple[network.Network, network.Network]
+  actor_optimizer: types.Optimizer
+  critic_optimizer: types.Optimizer
+
+
 def check_action_spec(action_spec: types.NestedTensorSpec) -> None:
   """Raises unless the actions are one bounded, continuous vector."""
   flat = tf.nest.flatten(action_spec)

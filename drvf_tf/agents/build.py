@@ -1,5 +1,5 @@
 """From specs and gin to an agent with its networks and optimizers."""
-from typing import Callable, Optional, Union
+from typing import Callable, Optional
 
 import gin
 import tensorflow as tf
@@ -7,11 +7,12 @@ from tf_agents.agents import tf_agent
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
-from drvf_tf.agents import drvf_agent
+from drvf_tf.agents import drvf_agent, rates
 from drvf_tf.networks import actor_network as actor_lib
 from drvf_tf.networks import ensemble_critic_network
 
-Rate = Union[float, tf.keras.optimizers.schedules.LearningRateSchedule]
+_adam = tf.keras.optimizers.legacy.Adam
+Optimizer = Callable[[rates.Rate], types.Optimizer]
 
 
 @gin.configurable
@@ -26,9 +27,12 @@ def build_agent(
         ensemble_critic_network.EnsembleCriticNetwork),
     actor_fn: Callable[..., tf.keras.layers.Layer] = (
         actor_lib.tanh_gaussian_actor),
-    actor_learning_rate: Rate = 3e-4,
-    critic_learning_rate: Rate = 3e-4,
-    alpha_learning_rate: Rate = 3e-4) -> tf_agent.TFAgent:
+    actor_learning_rate: rates.Rate = 3e-4,
+    critic_learning_rate: rates.Rate = 3e-4,
+    alpha_learning_rate: rates.Rate = 3e-4,
+    actor_optimizer: Optimizer = _adam,
+    critic_optimizer: Optimizer = _adam,
+    alpha_optimizer: Optimizer = _adam) -> tf_agent.TFAgent:
   """Builds networks, optimizers and the agent around them.
 
   Args:
@@ -43,11 +47,13 @@ def build_agent(
     actor_learning_rate: Adam's, a number or a schedule (`rates`).
     critic_learning_rate: Adam's.
     alpha_learning_rate: Adam's.
+    actor_optimizer: Constructor of an optimizer, from the learning rate.
+    critic_optimizer: The same, of the critic.
+    alpha_optimizer: The same, of the temperature.
 
   Returns:
     The agent.
   """
-  adam = tf.keras.optimizers.legacy.Adam
   observation_spec = time_step_spec.observation
   return agent_class(
       time_step_spec,
@@ -56,9 +62,9 @@ def build_agent(
           (observation_spec, action_spec), seed=10 * seed + 1_000),
       actor_network=actor_fn(
           observation_spec, action_spec, seed=10 * seed + 2_000),
-      actor_optimizer=adam(actor_learning_rate),
-      critic_optimizer=adam(critic_learning_rate),
-      alpha_optimizer=adam(alpha_learning_rate),
+      actor_optimizer=actor_optimizer(actor_learning_rate),
+      critic_optimizer=critic_optimizer(critic_learning_rate),
+      alpha_optimizer=alpha_optimizer(alpha_learning_rate),
       num_batches=num_batches,
       seed=seed,
       train_step_counter=train_step_counter)

@@ -2,14 +2,16 @@
 import contextlib
 import io
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
+import gin
 import numpy as np
 import tensorflow as tf
 from absl import logging
 
 from drvf_tf import errors
 from drvf_tf.benchmark import step_cost, timing
+from drvf_tf.runs import gin_files
 from drvf_tf.train import methods
 
 
@@ -21,13 +23,13 @@ class Row(NamedTuple):
     files: gin files.
     bindings: gin bindings on top.
     sizes: (observation, action).
-    paper_seconds: Of 1,000 steps on the paper's Tesla P40.
+    paper_seconds: Of 1,000 steps on the paper's Tesla P40, where it says.
   """
   label: str
   files: tuple[str, ...]
   bindings: tuple[str, ...]
   sizes: tuple[int, int]
-  paper_seconds: float
+  paper_seconds: Optional[float] = None
 
 
 def _row(label: str, task: str, overlay: str, members: int,
@@ -52,14 +54,35 @@ ROWS: dict[str, Row] = {
 }
 
 
+def row_of(name: str) -> Row:
+  """A line of the table, or any other method on halfcheetah-medium.
+
+  Args:
+    name: Of `ROWS`, or of a file in gin/baselines.
+
+  Raises:
+    UserError: There is neither.
+  """
+  if name in ROWS:
+    return ROWS[name]
+  if name not in gin_files.methods():
+    raise errors.UserError(
+        f'There is no method {name!r}: the cost table has {", ".join(ROWS)}, '
+        f'and gin/baselines {", ".join(gin_files.methods()[1:])}.')
+  task = 'gin/halfcheetah_medium.gin'
+  overlay = gin_files.of_method(name, task)
+  return Row(name, (task, *([overlay] if overlay else [])), (), (17, 6))
+
+
 def candidate(row: Row, files: Sequence[str] = (),
               bindings: Sequence[str] = ()) -> timing.Candidate:
   """What `timing.interleave` times: the whole train step of a method."""
   observation, action = row.sizes
   agent = methods.agent_of([*row.files, *files], [*row.bindings, *bindings],
                            observation, action)
-  experience = step_cost.batch(
-      step_cost.Sizes(observation=observation, action=action))
+  experience = step_cost.batch(step_cost.Sizes(
+      batch=gin.get_bindings('train_eval')['batch_size'],
+      observation=observation, action=action))
   one = tf.function(agent.train, autograph=False)
 
   @tf.function
@@ -92,7 +115,7 @@ def run(names: Sequence[str], rounds: int, files: Sequence[str] = (),
   """Times the methods side by side.
 
   Args:
-    names: Of `ROWS`.
+    names: Of `ROWS`, or of files in gin/baselines.
     rounds: Turns of each.
     files: gin files over each method's own; then the sizes are no longer the
       paper's, and its seconds are left out.
@@ -101,15 +124,12 @@ def run(names: Sequence[str], rounds: int, files: Sequence[str] = (),
   Returns:
     The table.
   """
-  for name in names:
-    if name not in ROWS:
-      raise errors.UserError(
-          f'There is no method {name!r} in the cost table: there are '
-          f'{", ".join(ROWS)}.')
-  candidates = [candidate(ROWS[name], files, bindings) for name in names]
+  rows = [row_of(name) for name in names]
+  candidates = [candidate(row, files, bindings) for row in rows]
   costs = timing.interleave(candidates, rounds)
-  published = ({} if files or bindings else
-               {row.label: row.paper_seconds for row in ROWS.values()})
+  published = {} if files or bindings else {
+      row.label: row.paper_seconds for row in rows
+      if row.paper_seconds is not None}
   return table(candidates, costs, published)
 
 
@@ -132,5 +152,5 @@ def table(candidates: Sequence[timing.Candidate], costs: timing.Costs,
     lines.append(
         f'{c.name:24}{1e3 * np.median(timing.cpu_seconds(costs[c.name])):12.1f}'
         f'{c.flops / 1e9:12.2f}{c.parameters:13,}'
-        + (f'{published[c.name]:31.1f}' if published else ''))
+        + (f'{published[c.name]:31.1f}' if c.name in published else ''))
   return '\n'.join(lines)

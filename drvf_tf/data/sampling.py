@@ -1,4 +1,6 @@
 """Batches gathered inside the graph."""
+from typing import Optional
+
 import numpy as np
 import tensorflow as tf
 from tf_agents.trajectories import policy_step, trajectory
@@ -27,23 +29,26 @@ class TransitionSampler(tf.Module):
     self._batch_size = batch_size
     self._seed = seed
     self._size = dataset.size
-    self._widths = [dataset.observation_size, dataset.actions.shape[1], 1, 1,
-                    dataset.observation_size]
+    columns = [dataset.observations, dataset.actions, dataset.rewards[:, None],
+               1. - dataset.terminals[:, None].astype(np.float32),
+               dataset.next_observations]
+    if dataset.next_actions is not None:
+      columns.append(dataset.next_actions)
+    self._widths = [column.shape[1] for column in columns]
     # One row holds a whole transition: a batch is one gather.
-    self._rows = tf.constant(np.concatenate([
-        dataset.observations, dataset.actions, dataset.rewards[:, None],
-        1. - dataset.terminals[:, None].astype(np.float32),
-        dataset.next_observations], axis=1, dtype=np.float32))
+    self._rows = tf.constant(
+        np.concatenate(columns, axis=1, dtype=np.float32))
     self._dataset = self._views(dataset)
 
   def _views(self, dataset: offline_dataset.OfflineDataset
              ) -> offline_dataset.OfflineDataset:
     ends = np.cumsum(self._widths)
-    observations, actions, rewards, _, next_observations = np.split(
+    observations, actions, rewards, _, next_observations, *asked = np.split(
         np.asarray(memoryview(self._rows)), ends[:-1], axis=1)  # no copy
     return dataset.replace(
         observations=observations, actions=actions, rewards=rewards[:, 0],
-        next_observations=next_observations)
+        next_observations=next_observations,
+        next_actions=asked[0] if asked else None)
 
   @property
   def dataset(self) -> offline_dataset.OfflineDataset:
@@ -69,22 +74,24 @@ class TransitionSampler(tf.Module):
   def __call__(self, step: tf.Tensor) -> trajectory.Transition:
     """The batch of `step`."""
     rows = tf.gather(self._rows, self.indices(step))
-    observation, action, reward, discount, next_observation = tf.split(
+    observation, action, reward, discount, next_observation, *asked = tf.split(
         rows, self._widths, axis=1)
     return transition(observation, action, reward[:, 0], discount[:, 0],
-                      next_observation)
+                      next_observation, *asked)
 
 
 def transition(observation: tf.Tensor, action: tf.Tensor, reward: tf.Tensor,
-               discount: tf.Tensor,
-               next_observation: tf.Tensor) -> trajectory.Transition:
-  """TF-Agents' form of (s, a, r, discount, s')."""
+               discount: tf.Tensor, next_observation: tf.Tensor,
+               next_action: Optional[tf.Tensor] = None,
+               ) -> trajectory.Transition:
+  """TF-Agents' form of (s, a, r, discount, s'), and of a' where given."""
+  info = () if next_action is None else {'next_action': next_action}
   mid = tf.fill(tf.shape(reward), ts.StepType.MID)
   last = tf.fill(tf.shape(reward), ts.StepType.LAST)
   return trajectory.Transition(
       time_step=ts.TimeStep(
           mid, tf.zeros_like(reward), tf.ones_like(discount), observation),
-      action_step=policy_step.PolicyStep(action),
+      action_step=policy_step.PolicyStep(action, info=info),
       next_time_step=ts.TimeStep(
           tf.where(discount > 0, mid, last), reward, discount,
           next_observation))

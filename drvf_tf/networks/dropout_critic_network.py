@@ -12,6 +12,7 @@ from drvf_tf.networks import (
   heads,
   q_values,
 )
+from drvf_tf.networks import spectral_norm as spectral_norm_lib
 
 
 @gin.configurable
@@ -25,6 +26,7 @@ class DropoutCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
   def __init__(self,
                input_tensor_spec: types.NestedTensorSpec,
                rate: float = 0.1,
+               spectral_norm: bool = False,
                head: Any = heads.PointHead,
                name: str = 'DropoutCriticNetwork',
                **kwargs: Any):
@@ -33,6 +35,8 @@ class DropoutCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
     Args:
       input_tensor_spec: (observation, action) specs, one vector each.
       rate: Share of each hidden layer's units that a mask drops.
+      spectral_norm: Whether every kernel is divided by its largest singular
+        value; not with `layer_norm`.
       head: Constructor of the last layer.
       name: Name of the network.
       **kwargs: Of `EnsembleCriticNetwork`.
@@ -41,6 +45,13 @@ class DropoutCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
       raise ValueError(f'rate must lie in [0, 1), not {rate}.')
     super().__init__(input_tensor_spec, head=head, name=name, **kwargs)
     self._rate = rate
+    self._spectral_norm = None
+    if spectral_norm:
+      if self._norm is not None:
+        raise ValueError('Either spectral_norm or layer_norm, not both.')
+      self._spectral_norm = spectral_norm_lib.SpectralNorm()
+      for layer in self._hidden:
+        layer.fold_into_kernel(self._spectral_norm)
 
   def _deviations(
       self, sets: Sequence[ensemble_critic_network.ObservationAndAction],
@@ -74,6 +85,12 @@ class DropoutCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
     samples = tf.transpose(samples, [0, 2, 1])
     mean, variance = tf.nn.moments(samples, axes=[2])
     return q_values.QValues(samples, mean, variance)
+
+  def _sample(self, hidden, num_samples, seed):
+    if self._spectral_norm is None:
+      return super()._sample(hidden, num_samples, seed)
+    return self._head.sample(
+        hidden, num_samples, seed, self._spectral_norm.fold)
 
   def _masks(self, num_samples: int, width: int, dtype: tf.DType,
              seed: tf.Tensor) -> tf.Tensor:

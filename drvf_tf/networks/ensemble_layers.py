@@ -7,7 +7,7 @@ the activation into the product, which one batched product does not.
 """
 import math
 from collections.abc import Sequence
-from typing import Optional
+from typing import Any, Optional
 
 import tensorflow as tf
 
@@ -50,6 +50,10 @@ class EnsembleDense(tf.keras.layers.Layer):
     self._l2 = l2
     self._norm = norm
     self._seed = seed
+
+  def fold_into_kernel(self, norm: Any) -> None:
+    """Sets what is folded into the kernels; it need have `fold` alone."""
+    self._norm = norm
 
   def build(self, input_shape: Sequence[tf.TensorShape]) -> None:
     """Creates the stacked variables."""

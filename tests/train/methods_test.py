@@ -13,7 +13,7 @@ def test_every_method_says_what_it_is():
   assert {'DRVF', 'SAC-N', 'EDAC', 'PBRL', 'PBRL-Prior', 'PBRL + repulsion',
           'MSG', 'Dropout ensemble', 'Dropout + diversity',
           'Dropout + repulsion', 'LB-SAC', 'BC', '10 % BC', 'CQL', 'TD3+BC',
-          'IQL'} == set(names)
+          'IQL', 'ReBRAC', 'ATAC', 'UWAC'} == set(names)
   for method in known:
     assert len(method.what) > 20 and method.what.endswith('.'), method
 
@@ -54,10 +54,23 @@ def test_an_overlay_has_its_effect_and_no_seconds_of_the_papers():
   assert int(line.split()[-1].replace(',', '')) == 2 * weights + actor
 
 
+def test_any_method_at_its_own_batch():
+  row = method_cost.row_of('rebrac')
+  assert row.files == ('gin/halfcheetah_medium.gin',
+                       'gin/baselines/rebrac/halfcheetah_medium.gin')
+  small = ['baseline_actor.hidden_units=(8,)',
+           'baseline_critic.hidden_units=(8,)']
+  cost = lambda *more: method_cost.candidate(  # noqa: E731
+      row, bindings=[*small, *more]).flops
+  assert cost() > 3 * cost('LARGE_BATCH=256')
+  assert method_cost.row_of('drvf').files == ('gin/halfcheetah_medium.gin',)
+
+
 def test_an_unknown_method_is_named():
   try:
     method_cost.run(['nonsense'], rounds=1)
   except errors.UserError as error:
     assert 'nonsense' in str(error) and 'edac_10' in str(error)
+    assert 'rebrac' in str(error)
   else:
     raise AssertionError

@@ -323,8 +323,10 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       metrics[part.name] = self._average(value)
     metrics.update(self._q_metrics('data', q_data))
     metrics['target_mean'] = agent_parts.share(targets.values)
-    metrics['effective_members'] = agent_parts.share(
-        statistics.effective_members(q_data.samples))
+    if self.critic_network.num_members * self._td_samples > 2:
+      # Two functions always differ in one direction.
+      metrics['effective_members'] = agent_parts.share(
+          statistics.effective_members(q_data.samples))
     metrics['posterior_std'] = agent_parts.share(
         self.critic_network.head.posterior_std())
     return agent_parts.Pass(loss, metrics)

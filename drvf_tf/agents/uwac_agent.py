@@ -4,7 +4,6 @@ from typing import Any, Callable, Optional
 import gin
 import tensorflow as tf
 from tf_agents.agents import tf_agent
-from tf_agents.networks import network
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
@@ -25,11 +24,6 @@ class UwacAgent(ensemble_sac_agent.EnsembleSacAgent):
   def __init__(self,
                time_step_spec: ts.TimeStep,
                action_spec: types.NestedTensorSpec,
-               critic_network: network.Network,
-               actor_network: network.Network,
-               actor_optimizer: types.Optimizer,
-               critic_optimizer: types.Optimizer,
-               alpha_optimizer: types.Optimizer,
                beta: float = 0.5,
                num_masks: int = 100,
                num_target_actions: int = 10,
@@ -47,11 +41,6 @@ class UwacAgent(ensemble_sac_agent.EnsembleSacAgent):
     Args:
       time_step_spec: Of the environment; one observation vector.
       action_spec: One bounded, continuous action vector.
-      critic_network: A `DropoutCriticNetwork` of two members.
-      actor_network: Observations to a tanh-Gaussian.
-      actor_optimizer: Of the actor.
-      critic_optimizer: Of the critic.
-      alpha_optimizer: Of log α.
       beta: β of the weights exp(−β Var).
       num_masks: n, dropout masks per member; the Bellman error has one.
       num_target_actions: Actions of the policy in s', of which the best counts.
@@ -62,7 +51,8 @@ class UwacAgent(ensemble_sac_agent.EnsembleSacAgent):
       vae: Constructor of the behaviour VAE.
       vae_learning_rate: Adam's.
       seed: Of all random draws in training, and of the VAE's weights.
-      **kwargs: Of `EnsembleSacAgent`.
+      **kwargs: Of `EnsembleSacAgent`: a `DropoutCriticNetwork` of two members,
+        an actor, three optimizers, of which the last is log α's, and the rest.
     """
     for name, value in (('num_target_actions', num_target_actions),
                         ('num_mmd_actions', num_mmd_actions)):
@@ -71,9 +61,8 @@ class UwacAgent(ensemble_sac_agent.EnsembleSacAgent):
     if beta < 0:
       raise ValueError(f'beta must not be negative, not {beta}.')
     super().__init__(
-        time_step_spec, action_spec, critic_network, actor_network,
-        actor_optimizer, critic_optimizer, alpha_optimizer,
-        num_samples=num_masks, td_samples=1, seed=seed, **kwargs)
+        time_step_spec, action_spec, num_samples=num_masks, td_samples=1,
+        seed=seed, **kwargs)
     self._beta, self._kernel = beta, kernel
     self._num_target_actions = num_target_actions
     self._num_mmd_actions, self._threshold = num_mmd_actions, mmd_threshold

@@ -81,6 +81,7 @@ def test_the_two_phases():
     terms.append(float(info['critic_loss'] - 0.5 * info['td_loss']
                        - 0.5 * info['bellman_residual']))
     relative = float(info['relative_value'])
+    assert 'effective_members' not in info  # of two it says nothing
   # Adam's first step is as long as its rate.
   np.testing.assert_allclose(moves[0], 5e-4, rtol=1e-2)
   np.testing.assert_allclose(moves[2], 5e-7, rtol=0.2)

@@ -42,6 +42,8 @@ class Context(NamedTuple):
     step: The train step.
     num_batches: |D| / B, batches in an epoch.
     draws: Where noise comes from.
+    data_weights: `[B]`: a mean over the batch with these weights is one over
+      its rows of the data; None where all rows are.
   """
   critic: Any
   policy: ood_actions.Policy
@@ -52,6 +54,7 @@ class Context(NamedTuple):
   step: tf.Tensor
   num_batches: float
   draws: noise.Draws
+  data_weights: Optional[tf.Tensor] = None
 
 
 class Seen(NamedTuple):

@@ -7,8 +7,15 @@ import pytest
 import tensorflow as tf
 
 from drvf_tf import errors
-from drvf_tf.dynamics import dynamics_ensemble, model_files, model_fit
+from drvf_tf.dynamics import (
+  dynamics_ensemble,
+  model_files,
+  model_fit,
+  rollouts,
+  terminations,
+)
 from drvf_tf.losses import dynamics
+from drvf_tf.networks import noise
 from tests.dynamics import toy
 
 
@@ -49,6 +56,30 @@ def test_the_penalty_grows_with_the_distance_to_the_data(fitted, data):
            for distance in (1.0, 4.0, 8.0, 16.0)]
   assert means == sorted(means)
   assert means[-1] > 2 * means[0], means
+
+
+def test_the_distribution_after_three_steps_is_the_truth(fitted):
+  count, actor = 20_000, toy.actor()
+  starts = np.random.default_rng(11).normal(
+      scale=0.4, size=[count, 2]).astype(np.float32)
+  rolled = rollouts.Rollouts(
+      fitted.model, actor, 3, 0.0, terminations.never)(
+          starts, tf.constant([1, 2]))
+  assert rolled.shape == [3 * count, 7]
+  last = rolled[-count:, -2:].numpy()
+  rng, states = np.random.default_rng(5), starts
+  for _ in range(3):
+    actions, _ = noise.sample_actions(
+        actor(tf.constant(states))[0],
+        rng.normal(size=[count, 1]).astype(np.float32))
+    states, _ = toy.step(states, actions.numpy(), rng)
+    states = states.astype(np.float32)
+  truth = states.std(axis=0)
+  # A twentieth of the spread for the mean, of itself for the spread.
+  assert (abs(last.mean(axis=0) - states.mean(axis=0)) < 0.05 * truth).all()
+  np.testing.assert_allclose(last.std(axis=0), truth, rtol=0.05)
+  np.testing.assert_allclose(
+      np.corrcoef(last.T)[0, 1], np.corrcoef(states.T)[0, 1], atol=0.05)
 
 
 def test_elites_are_the_best_members(fitted):

@@ -11,9 +11,9 @@ def test_every_method_says_what_it_is():
   names = [method.name for method in known]
   assert len(set(names)) == len(names)
   assert {'DRVF', 'SAC-N', 'EDAC', 'PBRL', 'PBRL-Prior', 'PBRL + repulsion',
-          'MSG', 'Dropout ensemble', 'Dropout + diversity',
-          'Dropout + repulsion', 'LB-SAC', 'BC', '10 % BC', 'CQL', 'TD3+BC',
-          'IQL'} == set(names)
+          'MSG', 'MOPO', 'COMBO', 'DRVF + model', 'Dropout ensemble',
+          'Dropout + diversity', 'Dropout + repulsion', 'LB-SAC', 'BC',
+          '10 % BC', 'CQL', 'TD3+BC', 'IQL'} == set(names)
   for method in known:
     assert len(method.what) > 20 and method.what.endswith('.'), method
 

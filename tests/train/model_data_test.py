@@ -1,5 +1,6 @@
 """The loop with a dynamics model: one more source of batches, exactly."""
 import json
+import shutil
 import time
 
 import gin
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from drvf_tf import errors
-from drvf_tf.dynamics import model_fit
+from drvf_tf.dynamics import model_fit, page
 from drvf_tf.policies import policy_snapshot
 from drvf_tf.runs import configuration
 from drvf_tf.train import progress, train_eval, trainer
@@ -66,6 +67,24 @@ def test_the_run_folder_has_the_model_and_what_it_cost(whole):
   config = (whole / 'config.gin').read_text()
   assert 'train_eval.batches = @ModelBatches' in config
   assert 'ModelFit.max_epochs = 1' in config
+
+
+def test_the_report_of_the_model(whole, tmp_path):
+  numbers = page.make(str(whole))
+  assert numbers['task'] == 'maze2d-umaze-v1' and numbers['steps'] == 5
+  assert len(numbers['rmse']) == len(numbers['coverage']['0.9']) == 5
+  assert len(numbers['growth']['median']) == 25
+  assert 'reward' in page.table(numbers)
+  paths = page.write(numbers, tmp_path / 'new')
+  assert json.loads(paths[0].read_text()) == numbers
+  assert all(path.stat().st_size > 10_000 for path in paths[1:])
+
+
+def test_a_run_without_a_model_is_named(whole, tmp_path):
+  for name in ('run.json', 'config.gin'):
+    shutil.copy(whole / name, tmp_path)
+  with pytest.raises(errors.UserError, match='which has no dynamics model'):
+    page.make(str(tmp_path))
 
 
 def test_a_kill_in_the_middle_of_a_round_changes_nothing(

@@ -56,7 +56,8 @@ flags.DEFINE_bool('check', False, 'Compares three small steps of the peers '
                   'with ours instead of timing them.')
 flags.DEFINE_list(
     'methods', [], "Times whole methods instead, as in the paper's cost table: "
-    'pbrl_10, sac_n_10, sac_n_20, sac_n_500, edac_10, edac_50, drvf_3, drvf_5.')
+    'pbrl_10, sac_n_10, sac_n_20, sac_n_500, edac_10, edac_50, drvf_3, drvf_5; '
+    'and beside it mopo, combo, drvf_model.')
 flags.DEFINE_integer('members', 5, 'M, critics in the ensemble.', 1)
 flags.DEFINE_multi_integer(
     'samples', [5], 'n, posterior draws; several give one DRVF line each.', 1)

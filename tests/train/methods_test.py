@@ -1,8 +1,10 @@
 """The list of methods, their sizes, and what a step of them costs."""
+import re
+
 import tensorflow as tf
 
 from drvf_tf import errors
-from drvf_tf.benchmark import method_cost
+from drvf_tf.benchmark import method_cost, model_cost
 from drvf_tf.train import methods
 
 
@@ -52,6 +54,25 @@ def test_an_overlay_has_its_effect_and_no_seconds_of_the_papers():
   weights = 3 * ((17 + 6) * 8 + 8 + 2 * (8 + 1))  # and as many of the target
   actor = 17 * 8 + 8 + 2 * (8 * 6 + 6)
   assert int(line.split()[-1].replace(',', '')) == 2 * weights + actor
+
+
+def test_a_model_has_a_cost_of_its_own():
+  shown = method_cost.run(
+      ['mopo'], 1, ['gin/cpu.gin'],
+      ['EnsembleCriticNetwork.hidden_units=(8,)',
+       'tanh_gaussian_actor.hidden_units=(8,)', 'ModelBatches.rounds=1',
+       'ModelBatches.rollout_batch=10', 'ModelFit.hidden_units=(8,)',
+       'ModelFit.weight_decay=(0.0, 0.0)'])
+  assert re.search(
+      r'MOPO 2, halfcheetah: rollouts add \d\.\d CPU ms a step; the fit takes '
+      r'\d+\.\d a step of its own, 20,000 steps at the most on 1,000,000 rows, '
+      r'which is \d+ % of a run of 3,000,000 steps\.', shown)
+
+
+def test_the_share_of_a_fit_by_hand():
+  cost = model_cost.ModelCost(0.001, 0.02, 1_000, 3_000)
+  # The fit 20 s, the run 3,000 · (0.004 + 0.001) = 15 s.
+  assert '57 % of a run' in model_cost.sentence(cost, 0.004)
 
 
 def test_an_unknown_method_is_named():

@@ -12,8 +12,8 @@ import drvf_tf
 from drvf_tf import project_files
 
 _ROOT = pathlib.Path(__file__).parents[1]
-_COMMANDS = ['benchmark', 'collect', 'dataset', 'demo', 'evaluate', 'export',
-             'report', 'sweep', 'train', 'uncertainty']
+_COMMANDS = ['benchmark', 'collect', 'dataset', 'demo', 'dynamics', 'evaluate',
+             'export', 'report', 'sweep', 'train', 'uncertainty']
 
 
 def _drvf(folder, *words, program=('-m', 'drvf_tf.cli')):
@@ -64,7 +64,8 @@ def test_one_name_for_one_thing():
     odd = {'output', 'output_dir', 'out_dir', 'runs', 'steps', 'run_dir'}
     # Only train's old name of --run is kept.
     assert odd & set(found) == ({'run_dir'} if command == 'train' else set())
-  for command in ('train', 'evaluate', 'export', 'report', 'uncertainty'):
+  for command in ('train', 'dynamics', 'evaluate', 'export', 'report',
+                  'uncertainty'):
     assert 'run' in names[command]
 
 

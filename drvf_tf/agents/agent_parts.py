@@ -1,6 +1,6 @@
 """What the train steps of all agents share: checks, averages, updates."""
 from collections.abc import Sequence
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import tensorflow as tf
 from tf_agents.networks import network
@@ -61,6 +61,22 @@ def check_batch(time_steps: ts.TimeStep, actions: tf.Tensor,
                         ('next observation', next_time_steps.observation)):
     tf.debugging.check_numerics(
         values, f'The {where} of the experience holds NaN or inf.')
+
+
+def data_weights(experience: Any) -> Optional[tf.Tensor]:
+  """Weights that make a mean over a batch one over its rows of the data.
+
+  A source whose batches are not all data gives them as the `info` of the
+  actions, which TF-Agents takes off a transition that it converts.
+
+  Args:
+    experience: A batch, as it came.
+
+  Returns:
+    `[B]`, 0 at rows that are not the data's; None where all rows are.
+  """
+  info = getattr(getattr(experience, 'action_step', None), 'info', None)
+  return info if tf.is_tensor(info) else None
 
 
 def own_train_step() -> tf.Variable:

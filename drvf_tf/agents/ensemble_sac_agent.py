@@ -198,6 +198,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
   # triples the time to trace a step.
   @tf.autograph.experimental.do_not_convert
   def _train(self, experience, weights):
+    data_weights = agent_parts.data_weights(experience)
     experience = self._as_transition(experience)
     time_steps, policy_steps, next_time_steps = experience
     actions = policy_steps.action
@@ -208,7 +209,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     with tf.GradientTape(watch_accessed_variables=False) as tape:
       tape.watch(variables)
       critic = self._critic_pass(
-          time_steps, actions, next_time_steps, weights, draws)
+          time_steps, actions, next_time_steps, weights, draws, data_weights)
     self._descend(tape, critic.loss, variables, self._critic_optimizer)
 
     variables = self.actor_network.trainable_variables
@@ -227,10 +228,12 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     return self._loss_info(critic, actor, alpha_loss)
 
   def _loss(self, experience, weights=None, training=False):
+    data_weights = agent_parts.data_weights(experience)
     time_steps, policy_steps, next_time_steps = self._as_transition(experience)
     draws = noise.Draws.at_step(self._seed, self.train_step_counter)
     critic = self._critic_pass(
-        time_steps, policy_steps.action, next_time_steps, weights, draws)
+        time_steps, policy_steps.action, next_time_steps, weights, draws,
+        data_weights)
     actor = self._actor_pass(time_steps, policy_steps.action, weights, draws)
     return self._loss_info(critic, actor, self._alpha_pass(actor, weights))
 
@@ -296,14 +299,16 @@ class EnsembleSacAgent(sac_agent.SacAgent):
   def _critic_pass(self, time_steps: ts.TimeStep, actions: tf.Tensor,
                    next_time_steps: ts.TimeStep,
                    weights: Optional[tf.Tensor],
-                   draws: noise.Draws) -> agent_parts.Pass:
+                   draws: noise.Draws,
+                   data_weights: Optional[tf.Tensor] = None
+                   ) -> agent_parts.Pass:
     """Eq. (16): the trunk runs once over the data and all pairs asked for."""
     targets = self._weighted_targets(next_time_steps, weights, draws)
     context = regularizers_lib.Context(
         self.critic_network, self._policy_distribution,
         time_steps.observation, actions, next_time_steps.observation,
         self.action_spec, self.train_step_counter, self._num_batches, draws,
-        functools.partial(self._bootstrap, next_time_steps))
+        functools.partial(self._bootstrap, next_time_steps), data_weights)
     pairs = {part: part.pairs(context) for part in self._regularizers}
     asked = {part: pair for part, pair in pairs.items() if pair is not None}
     sets = [(time_steps.observation, actions),

@@ -10,7 +10,7 @@ import tensorflow as tf
 from absl import logging
 
 from drvf_tf import errors
-from drvf_tf.benchmark import step_cost, timing
+from drvf_tf.benchmark import model_cost, step_cost, timing
 from drvf_tf.runs import gin_files
 from drvf_tf.train import methods
 
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 def _row(label: str, task: str, overlay: str, members: int,
-         paper_seconds: float) -> Row:
+         paper_seconds: Optional[float] = None) -> Row:
   files = (f'gin/{task}_medium.gin', 'gin/paper.gin',
            *([f'gin/baselines/{overlay}.gin'] if overlay else []))
   return Row(f'{label} {members}, {task}', files,
@@ -41,7 +41,8 @@ def _row(label: str, task: str, overlay: str, members: int,
              (11, 3) if task == 'hopper' else (17, 6), paper_seconds)
 
 
-# Table "computation" of the paper, by the names that `--methods` takes.
+# Table "computation" of the paper, and what it does not have, by the names that
+# `--methods` takes.
 ROWS: dict[str, Row] = {
     'pbrl_10': _row('PBRL', 'halfcheetah', 'pbrl', 10, 147.3),
     'sac_n_10': _row('SAC-N', 'halfcheetah', 'sac_n', 10, 19.4),
@@ -51,6 +52,9 @@ ROWS: dict[str, Row] = {
     'edac_50': _row('EDAC', 'hopper', 'edac', 50, 25.5),
     'drvf_3': _row('DRVF', 'halfcheetah', '', 3, 33.4),
     'drvf_5': _row('DRVF', 'walker2d', '', 5, 33.8),
+    'mopo': _row('MOPO', 'halfcheetah', 'mopo', 2),
+    'combo': _row('COMBO', 'halfcheetah', 'combo', 2),
+    'drvf_model': _row('DRVF + model', 'halfcheetah', 'drvf_model', 3),
 }
 
 
@@ -125,12 +129,25 @@ def run(names: Sequence[str], rounds: int, files: Sequence[str] = (),
     The table.
   """
   rows = [row_of(name) for name in names]
-  candidates = [candidate(row, files, bindings) for row in rows]
+  candidates, models = [], {}
+  for row in rows:
+    candidates.append(candidate(row, files, bindings))
+    found = model_cost.measure([*row.files, *files],
+                               [*row.bindings, *bindings], row.sizes)
+    if found is not None:
+      models[row.label] = found
   costs = timing.interleave(candidates, rounds)
   published = {} if files or bindings else {
       row.label: row.paper_seconds for row in rows
       if row.paper_seconds is not None}
-  return table(candidates, costs, published)
+  return '\n'.join([
+      table(candidates, costs, published),
+      *(f'{label}: {model_cost.sentence(found, _seconds(costs[label]))}'
+        for label, found in models.items())])
+
+
+def _seconds(costs: Sequence[timing.Cost]) -> float:
+  return float(np.median(timing.cpu_seconds(costs)))
 
 
 def table(candidates: Sequence[timing.Candidate], costs: timing.Costs,
@@ -150,7 +167,7 @@ def table(candidates: Sequence[timing.Candidate], costs: timing.Costs,
            + ('   paper: GPU s per 1,000 steps' if published else '')]
   for c in candidates:
     lines.append(
-        f'{c.name:24}{1e3 * np.median(timing.cpu_seconds(costs[c.name])):12.1f}'
+        f'{c.name:24}{1e3 * _seconds(costs[c.name]):12.1f}'
         f'{c.flops / 1e9:12.2f}{c.parameters:13,}'
         + (f'{published[c.name]:31.1f}' if c.name in published else ''))
   return '\n'.join(lines)

@@ -1,5 +1,7 @@
 """Batches gathered inside the graph."""
-from typing import Optional
+import pathlib
+from collections.abc import Sequence
+from typing import Any, Optional
 
 import numpy as np
 import tensorflow as tf
@@ -9,7 +11,45 @@ from tf_agents.trajectories import time_step as ts
 from drvf_tf.data import offline_dataset
 
 
-class TransitionSampler(tf.Module):
+class BatchSource(tf.Module):
+  """What gives each train step its batch: `source(step)`, in the graph.
+
+  Attributes:
+    interval: Train steps between changes of `refresh`; None: there are none.
+  """
+  interval: Optional[int] = None
+
+  @property
+  def dataset(self) -> offline_dataset.OfflineDataset:
+    """The data that batches come from."""
+    raise NotImplementedError
+
+  def __call__(self, step: tf.Tensor) -> trajectory.Transition:
+    """The batch of `step`."""
+    raise NotImplementedError
+
+  def begin(self, agent: Any, folder: pathlib.Path, chief: bool) -> None:
+    """Once in a process, before a run starts or resumes.
+
+    Args:
+      agent: That is trained.
+      folder: The run folder.
+      chief: Whether this is the process that writes to it.
+    """
+
+  def refresh(self, step: int) -> None:
+    """Before each call of the graph, whose first step is `step`."""
+
+  def state(self) -> dict[str, Any]:
+    """What a checkpoint must hold for `refresh` to go on, by name."""
+    return {}
+
+  def facts(self) -> dict[str, Any]:
+    """What run.json says of it, after `begin`."""
+    return {}
+
+
+class TransitionSampler(BatchSource):
   """Uniform batches of transitions, a pure function of (seed, step).
 
   There is no shuffle buffer and no iterator: any step's batch can be had at
@@ -71,13 +111,26 @@ class TransitionSampler(tf.Module):
     return tf.random.stateless_uniform(
         [self._batch_size], seed, maxval=self._size, dtype=tf.int64)
 
+  @property
+  def widths(self) -> list[int]:
+    """Of s, a, r, the discount and s' in a row."""
+    return self._widths
+
+  def rows(self, indices: tf.Tensor) -> tf.Tensor:
+    """(s, a, r, discount, s') of given rows, `[batch, sum of widths]`."""
+    return tf.gather(self._rows, indices)
+
   def __call__(self, step: tf.Tensor) -> trajectory.Transition:
     """The batch of `step`."""
-    rows = tf.gather(self._rows, self.indices(step))
-    observation, action, reward, discount, next_observation, *asked = tf.split(
-        rows, self._widths, axis=1)
-    return transition(observation, action, reward[:, 0], discount[:, 0],
-                      next_observation, *asked)
+    return from_rows(self.rows(self.indices(step)), self._widths)
+
+
+def from_rows(rows: tf.Tensor, widths: Sequence[int]) -> trajectory.Transition:
+  """TF-Agents' form of rows (s, a, r, discount, s', what else was asked)."""
+  observation, action, reward, discount, next_observation, *asked = tf.split(
+      rows, widths, axis=1)
+  return transition(observation, action, reward[:, 0], discount[:, 0],
+                    next_observation, *asked)
 
 
 def transition(observation: tf.Tensor, action: tf.Tensor, reward: tf.Tensor,

@@ -43,6 +43,8 @@ class Context(NamedTuple):
     num_batches: |D| / B, batches in an epoch.
     draws: Where noise comes from.
     bootstrap: Next values `[..., B]` to r + γ · (0 at a terminal, else them).
+    data_weights: `[B]`: a mean over the batch with these weights is one over
+      its rows of the data; None where all rows are.
   """
   critic: Any
   policy: ood_actions.Policy
@@ -54,6 +56,7 @@ class Context(NamedTuple):
   num_batches: float
   draws: noise.Draws
   bootstrap: Optional[Callable[[tf.Tensor], tf.Tensor]] = None
+  data_weights: Optional[tf.Tensor] = None
 
 
 class Seen(NamedTuple):

@@ -62,8 +62,6 @@ def main(argv: Sequence[str]) -> None:
   configuration.check_complete()
   try:
     train_eval.train_eval(_RUN.value or _default_run(files))
-  except errors.UserError as error:
-    raise errors.UserError(errors.plain(error)) from error
   except errors.Interrupted as error:
     print(errors.plain(error), file=sys.stderr)
     sys.exit(error.exit_code)

@@ -18,7 +18,8 @@ def _context(size=4, data_weights=None):
       None, lambda s: actor(s)[0], tf.constant(observations),
       tf.constant(actions), tf.constant(next_observations), fakes.ACTION_SPEC,
       tf.constant(0, tf.int64), 1.0,
-      noise.Draws.at_step(0, tf.constant(0, tf.int64)), data_weights)
+      noise.Draws.at_step(0, tf.constant(0, tf.int64)),
+      data_weights=data_weights)
 
 
 def test_thirty_actions_at_each_state_with_their_own_densities():

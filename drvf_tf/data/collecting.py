@@ -98,8 +98,8 @@ def episodes_in_words(arrays: Mapping[str, np.ndarray]) -> str:
   whole = int(ends.sum())
   if ends[-1]:
     return f'{whole:,} whole episode{"s" * (whole != 1)}'
-  return (f'{whole + 1:,} episode{"s" * (whole > 0)} ({whole:,} whole, the last '
-          'cut off by the end of the recording)')
+  return (f'{whole + 1:,} episode{"s" * (whole > 0)} ({whole:,} whole, the '
+          'last cut off by the end of the recording)')
 
 
 def describe(actor: str, num_steps: int, seed: int,

@@ -116,7 +116,7 @@ def log_likelihood(elites: dynamics_ensemble.Prediction,
 def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
   """Spearman's, of `[m]` and `[m]`; ties are broken by order."""
   ranks = [np.argsort(np.argsort(values)) for values in (one, other)]
-  return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+  return float(np.corrcoef(np.stack(ranks))[0, 1])
 
 
 def growth(model: dynamics_ensemble.DynamicsEnsemble,

@@ -84,6 +84,17 @@ def test_rounds_replace_the_oldest(data, home):
   assert not np.array_equal(rows[3][0], rows[2][0])
 
 
+def test_rollouts_are_of_the_policy_of_their_step(data, home):
+  source, agent = _begun(data, home)
+  bias = agent.actor_network.variables[-1]  # of the mean and the std
+  for step, mean in ((0, 9.0), (10, -9.0)):
+    bias.assign([mean, -9.0])
+    source.refresh(step)
+  actions = source._buffer._rows.numpy().reshape(2, 60, -1)[..., 2]
+  np.testing.assert_allclose(actions[0], 1.0, atol=1e-3)
+  np.testing.assert_allclose(actions[1], -1.0, atol=1e-3)
+
+
 def test_a_run_that_was_killed_makes_the_same_rows_again(
     data, home, tmp_path):
   source, agent = _begun(data, home)

@@ -114,10 +114,12 @@ fi
 uncertainty hopper_uncertainty hopper-expert-v2 hopper_drvf hopper_pbrl
 curve antmaze_umaze_cpu --gin_file=gin/antmaze_umaze.gin \
   --gin_file=gin/paper.gin --gin_file=gin/cpu.gin \
-  --gin_param="train_eval.num_steps=150_000"
+  --gin_param="train_eval.num_steps=150_000" \
+  --gin_param="Evaluation.interval=10_000"
 curve antmaze_umaze_bc --gin_file=gin/antmaze_umaze.gin \
   --gin_file=gin/paper.gin --gin_file=gin/cpu.gin \
   --gin_file=gin/bc_actor.gin --gin_param="train_eval.num_steps=50_000" \
+  --gin_param="Evaluation.interval=10_000" \
   --gin_param="DRVFAgent.eta_ood=1.0" \
   --gin_param="loading.load.states=@normalize_observations"
 # What docs/healthy.md reads.

@@ -99,7 +99,7 @@ def _print_list() -> None:
   print('\nAny method over any task, by the name of its file: '
         '--task=hopper-medium-v2 --method=edac, or '
         '--gin_file=gin/hopper_medium.gin --gin_file=gin/baselines/edac.gin; '
-        'parameters are those of walker2d-medium.')
+        'parameters are those of walker2d-medium, a dynamics model aside.')
 
 
 def _default_run(files: Sequence[tuple[str, str]]) -> str:

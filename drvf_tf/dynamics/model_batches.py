@@ -93,6 +93,8 @@ class ModelBatches(sampling.BatchSource):
     fitted = self._model(folder, chief)
     self._facts = {key: fitted.facts[key] for key in (
         'held_out_mse', 'epochs', 'steps', 'seconds', 'cpu_seconds')}
+    self._facts['parameters'] = sum(
+        v.shape.num_elements() for v in fitted.model.trainable_variables)
     self._policies.follow(agent.actor_network)
     self._rollouts = rollouts.Rollouts(
         fitted.model, self._policies.network, self._length, self._penalty,

@@ -27,15 +27,15 @@ def make(run: str, seed: int = 0) -> dict[str, Any]:
   """
   reader = run_reader.RunReader(pathlib.Path(run))
   facts = reader.read_facts()
-  fitted = model_files.load(reader.dynamics_folder)
-  if fitted is None:
-    raise errors.UserError(
-        f'{run} is a run of {facts["method"]}, which has no dynamics model: '
-        'name a run of a method that has, such as MOPO.')
   gin.clear_config()
   configuration.parse([str(reader.config_file)], [])
   with errors.of_configuration():
-    runtime.configure_runtime()
+    runtime.configure_runtime()  # before anything else of TensorFlow
+    fitted = model_files.load(reader.dynamics_folder)
+    if fitted is None:
+      raise errors.UserError(
+          f'{run} is a run of {facts["method"]}, which has no dynamics model: '
+          'name a run of a method that has, such as MOPO.')
     dataset = gin.get_bindings('train_eval')['dataset']()
   if dataset.hash() != fitted.facts['identity']['data']:
     raise errors.UserError(

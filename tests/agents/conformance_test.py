@@ -34,7 +34,8 @@ def _slow_unless(fast):
 
 # The same parts with other numbers are for the slow tests, and so is what is
 # costly to show, for all but a few of different make.
-_SAME_PARTS = ('lb_sac', 'filtered_bc', 'pbrl_expert', '_antmaze', '_maze2d')
+_SAME_PARTS = ('lb_sac', 'filtered_bc', 'pbrl_expert', 'mopo', 'drvf_model',
+               '_antmaze', '_maze2d')
 METHODS = _slow_unless(lambda method: not method.endswith(_SAME_PARTS))
 COSTLY = _slow_unless(
     lambda method: method in ('edac', 'pbrl_prior', 'dropout', 'td3_bc',

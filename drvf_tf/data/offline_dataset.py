@@ -37,6 +37,9 @@ class OfflineDataset:
     held_out: episodes that were set aside before training, where there are.
     next_actions: [size, action] what was done in s', where a method asks for
       it; a terminal row's means nothing.
+    reward_scale: the rewards are reward_scale · r + reward_offset, r being
+      what was recorded. Rows that are added must do the same.
+    reward_offset: see there.
     cut_off: whether the recording stopped before the last episode did.
   """
   observations: np.ndarray
@@ -54,6 +57,8 @@ class OfflineDataset:
   observation_std: Optional[np.ndarray] = None
   held_out: Optional['OfflineDataset'] = None
   next_actions: Optional[np.ndarray] = None
+  reward_scale: float = 1.0
+  reward_offset: float = 0.0
   cut_off: bool = False
 
   def __post_init__(self) -> None:

@@ -3,10 +3,20 @@
 A task gives seeded episodes and a score: `episode(act, seed)`, `score`, `name`.
 It is sent to worker processes by pickle, and makes its simulator there.
 """
-from typing import Any, Callable, NamedTuple, Optional, Protocol
+from typing import (
+  TYPE_CHECKING,
+  Any,
+  Callable,
+  NamedTuple,
+  Optional,
+  Protocol,
+)
 
 import gin
 import numpy as np
+
+if TYPE_CHECKING:
+  from tf_agents.environments import py_environment
 
 
 class Episode(NamedTuple):
@@ -83,6 +93,11 @@ class D4rlTask:
       total += float(reward)
       length += 1
     return Episode(total, length)
+
+  def environment(self, seed: int) -> 'py_environment.PyEnvironment':
+    """The task as TF-Agents' drivers take it, to collect in."""
+    from drvf_tf.envs import task_environment
+    return task_environment.SeededEpisodes(self._name, seed)
 
   def score(self, returns: Any) -> np.ndarray:
     """D4RL's normalised scores in percent."""

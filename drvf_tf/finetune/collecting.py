@@ -1,6 +1,6 @@
 """TF-Agents' driver in a task: steps in, rows out."""
 from collections.abc import Callable, Sequence
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -57,7 +57,7 @@ class Collector:
     self._time_step: Any = None
     self._state: Any = None
 
-  def start(self, episodes: int, actions: np.ndarray) -> Optional[np.ndarray]:
+  def start(self, episodes: int, actions: np.ndarray) -> np.ndarray:
     """Brings the task to where it was.
 
     Args:

@@ -1,4 +1,4 @@
-"""Batches of the data and of what is collected: one more source of the loop's."""
+"""Batches of the data and of what is collected: one more source of batches."""
 import pathlib
 import sys
 from typing import Any, Callable, Optional
@@ -81,7 +81,7 @@ class OnlineBatches(sampling.BatchSource):
           f'{self._task.name} is no task that can be acted in step by step: '
           f'give {type(self._task).__name__} a method environment(seed), as '
           'D4rlTask has, or name a run of a task that has one.')
-    self.interval = interval
+    self.interval = self._interval = interval
     self._batch_size, self._seed = batch_size, seed
     self._choice, self._fallback = policy, fallback
     self._share = offline_share
@@ -127,7 +127,7 @@ class OnlineBatches(sampling.BatchSource):
     """Collects where that is due, after taking up what was collected."""
     if self._last is None:
       self._take_up()
-    if (step - self._first_step) % self.interval:
+    if (step - self._first_step) % self._interval:
       return
     assert self._collector is not None and self._file is not None
     rows = self._collector.run()

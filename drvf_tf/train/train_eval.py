@@ -44,7 +44,7 @@ class _Parts(NamedTuple):
   guard: guard_lib.Guard
   monitors: monitors_lib.Monitors
   task: Any
-  evaluation: Optional[evaluation_lib.Evaluation]  # the chief's alone
+  evaluation: Optional[evaluation_lib.Evaluator]  # the chief's alone
 
   @property
   def dataset(self) -> offline_dataset.OfflineDataset:
@@ -58,7 +58,7 @@ def train_eval(
     dataset: Callable[[], Any] = gin.REQUIRED,
     agent: Callable[..., Any] = gin.REQUIRED,
     environment: Callable[[], Any] = gin.REQUIRED,
-    evaluation: Callable[..., evaluation_lib.Evaluation] = gin.REQUIRED,
+    evaluation: Callable[..., evaluation_lib.Evaluator] = gin.REQUIRED,
     batches: Callable[..., sampling.BatchSource] = sampling.TransitionSampler,
     strategy: Callable[[], tf.distribute.Strategy] = runtime.default_strategy,
     num_steps: int = 3_000_000,
@@ -68,6 +68,7 @@ def train_eval(
     log_interval: int = 1_000,
     checkpoint_interval: int = 5_000,
     keep_checkpoints: int = 2,
+    keep_every: Optional[int] = None,
     steps_per_call: int = 50) -> dict[str, Any]:
   """Trains, evaluates and saves; resumes where the run folder left off.
 
@@ -77,7 +78,8 @@ def train_eval(
     agent: Gives the agent: `agent(time_step_spec, action_spec, num_batches=,
       seed=, train_step_counter=)`.
     environment: Gives the task to evaluate in; see `tasks`.
-    evaluation: Gives the evaluation: `evaluation(task, policy, seed)`.
+    evaluation: Gives the evaluation: `evaluation(task, policy, seed)`; one
+      that has `begin(agent, dataset)` looks at more than the policy.
     batches: Gives the source of batches: `batches(dataset, batch_size, seed)`.
     strategy: Gives the `tf.distribute` strategy.
     num_steps: Train steps of the run.
@@ -88,6 +90,8 @@ def train_eval(
     log_interval: Steps between rows of metrics.csv.
     checkpoint_interval: Steps between checkpoints.
     keep_checkpoints: How many of the last checkpoints are kept.
+    keep_every: Steps between checkpoints that are kept for ever, to choose
+      from; None for none.
     steps_per_call: Train steps in one call of the graph.
 
   Returns:
@@ -98,7 +102,7 @@ def train_eval(
     with errors.of_configuration():
       schedule = schedule_lib.Schedule(
           num_steps, batch_size, seed, log_interval, checkpoint_interval,
-          keep_checkpoints, steps_per_call)
+          keep_checkpoints, keep_every, steps_per_call)
       runtime.configure_runtime()
       cluster = strategy()
     home = None
@@ -109,7 +113,8 @@ def train_eval(
                      environment, evaluation if home else None)
       checkpoints = checkpoints_lib.Checkpoints(
           run_reader.RunReader(folder).checkpoints_folder, keep_checkpoints,
-          agent=parts.agent, step=parts.step, **parts.batches.state())
+          keep_every, agent=parts.agent, step=parts.step,
+          **parts.batches.state())
     stack.enter_context(errors.of_disk(folder))
     stack.enter_context(errors.of_divergence(folder))
     if home is None:
@@ -144,6 +149,8 @@ def _build(stack: contextlib.ExitStack, schedule: schedule_lib.Schedule,
     evaluator = None
     if evaluation is not None:
       evaluator = evaluation(task, policy_snapshot.greedy(learner, data), seed)
+      if hasattr(evaluator, 'begin'):
+        evaluator.begin(learner, data)
       stack.callback(evaluator.close)
       schedule.check('interval', evaluator.interval)
     trainer = trainer_lib.Trainer(

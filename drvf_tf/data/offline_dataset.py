@@ -41,7 +41,7 @@ class OfflineDataset:
     behaviour_log_probs: [size] log-density of each action where it was drawn,
       where the recorder knew it.
     bounds_from: where the action bounds are from, in words.
-    reward_scale: rewards are reward_scale (recorded - reward_offset).
+    reward_scale: rewards are reward_scale · (recorded − reward_offset).
     reward_offset: see `reward_scale`.
   """
   observations: np.ndarray

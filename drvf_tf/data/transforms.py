@@ -55,9 +55,10 @@ def normalize_returns(dataset: offline_dataset.OfflineDataset,
     raise errors.UserError(
         f'All episodes of {dataset.name} have the same return, so that '
         'normalize_returns has nothing to divide by: leave it out.')
+  factor = float(scale / width)
   return dataset.replace(
-      rewards=dataset.rewards * np.float32(scale / width),
-      reward_scale=dataset.reward_scale * float(scale / width))
+      rewards=dataset.rewards * np.float32(factor),
+      reward_scale=factor * dataset.reward_scale)
 
 
 @gin.configurable

@@ -6,7 +6,7 @@ for the global batch, and a replica takes its own rows; weights of the head are
 drawn alike on every replica, because one draw is one function.
 """
 from collections.abc import Sequence
-from typing import Callable
+from typing import Any, Callable
 
 import tensorflow as tf
 import tensorflow_probability as tfp
@@ -58,6 +58,14 @@ class Draws:
     context = tf.distribute.get_replica_context()
     first = context.replica_id_in_sync_group * rows
     return values[..., first:first + rows, :]
+
+
+def fold(seed: int, *numbers: Any) -> tf.Tensor:
+  """A stateless seed of a seed and what it is for, int32 `[2]`."""
+  result = tf.constant([seed & 0x7fffffff, 0], tf.int32)
+  for number in numbers:
+    result = tf.random.experimental.stateless_fold_in(result, number)
+  return result
 
 
 def num_replicas() -> int:

@@ -3,12 +3,22 @@
 A task gives seeded episodes and a score: `episode(act, seed)`, `score`, `name`.
 It is sent to worker processes by pickle, and makes its simulator there.
 """
-from typing import Any, Callable, NamedTuple, Optional, Protocol
+from typing import (
+  TYPE_CHECKING,
+  Any,
+  Callable,
+  NamedTuple,
+  Optional,
+  Protocol,
+)
 
 import gin
 import numpy as np
 
 from drvf_tf import errors
+
+if TYPE_CHECKING:
+  from tf_agents.environments import py_environment
 
 _NO_SIMULATOR = (
     '{!r} has no simulator to play episodes in: evaluate with --offline, or '
@@ -118,6 +128,11 @@ class D4rlTask:
       total += float(reward)
       length += 1
     return Episode(total, length)
+
+  def environment(self, seed: int) -> 'py_environment.PyEnvironment':
+    """The task as TF-Agents' drivers take it, to collect in."""
+    from drvf_tf.envs import task_environment
+    return task_environment.SeededEpisodes(self._name, seed)
 
   def score(self, returns: Any) -> np.ndarray:
     """D4RL's normalised scores in percent."""

@@ -17,6 +17,7 @@ _ORDER = (
     ('policies',),
     ('runs',),
     ('dynamics',),
+    ('ope',),
     ('train',),
     ('finetune', 'sweep', 'report', 'benchmark', 'uncertainty', 'demo'),
     ('cli',),

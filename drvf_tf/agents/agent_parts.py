@@ -36,6 +36,11 @@ class ActorAndCritics(NamedTuple):
   critic_optimizer: types.Optimizer
 
 
+def acting_network(agent: Any) -> network.Network:
+  """The network that acts for an agent with an actor."""
+  return getattr(agent, 'acting_network', agent.actor_network)
+
+
 def check_action_spec(action_spec: types.NestedTensorSpec) -> None:
   """Raises unless the actions are one bounded, continuous vector."""
   flat = tf.nest.flatten(action_spec)

@@ -14,7 +14,7 @@ def affine_reward(dataset: offline_dataset.OfflineDataset,
   rewards = np.float32(scale) * (dataset.rewards - np.float32(offset))
   return dataset.replace(
       rewards=rewards, reward_scale=scale * dataset.reward_scale,
-      reward_offset=scale * (dataset.reward_offset - offset))
+      reward_offset=dataset.reward_offset + offset / dataset.reward_scale)
 
 
 @gin.configurable
@@ -58,8 +58,7 @@ def normalize_returns(dataset: offline_dataset.OfflineDataset,
   factor = float(scale / width)
   return dataset.replace(
       rewards=dataset.rewards * np.float32(factor),
-      reward_scale=factor * dataset.reward_scale,
-      reward_offset=factor * dataset.reward_offset)
+      reward_scale=factor * dataset.reward_scale)
 
 
 @gin.configurable

@@ -36,7 +36,7 @@ def configure(run: str, out: Optional[str] = None, files: Sequence[str] = (),
   configuration.parse(
       [str(reader.config_file), GIN_FILE, *files],
       [f'OFFLINE_STEPS={first}', f'offline_start.run={str(reader.path)!r}',
-       *bindings])
+       *_pessimism(reader), *bindings])
   num_steps = first + gin.query_parameter('ONLINE_STEPS/macro.value')
   name = _policy_name()
   with gin.unlock_config():
@@ -53,6 +53,13 @@ def configure(run: str, out: Optional[str] = None, files: Sequence[str] = (),
       reader.path.with_name(f'{reader.path.name}_{name.replace(" ", "_")}'))
   _check_folder(folder, reader, num_steps)
   return folder
+
+
+def _pessimism(reader: run_reader.RunReader) -> list[str]:
+  """α of the run's lower bounds, for files that let it fade."""
+  own = reader.bindings()
+  return [f'{name.upper()}_ALPHA={own[f"{name}/lcb.alpha"]}'
+          for name in ('target', 'actor') if f'{name}/lcb.alpha' in own]
 
 
 def _policy_name() -> str:

@@ -1,4 +1,4 @@
-"""Batches of the data and of what is collected: one more source of batches."""
+"""Batches of the data and of what is collected: one more source."""
 import pathlib
 import sys
 from typing import Any, Callable, Optional
@@ -78,9 +78,9 @@ class OnlineBatches(sampling.BatchSource):
     self._task = environment()
     if not hasattr(self._task, 'environment'):
       raise errors.UserError(
-          f'{self._task.name} is no task that can be acted in step by step: '
-          f'give {type(self._task).__name__} a method environment(seed), as '
-          'D4rlTask has, or name a run of a task that has one.')
+          f'There is no task to collect in: {type(self._task).__name__} '
+          f'({self._task.name}) has no environment(seed) as D4rlTask has, so '
+          'name a run of a task that can be acted in.')
     self.interval = self._interval = interval
     self._batch_size, self._seed = batch_size, seed
     self._choice, self._fallback = policy, fallback
@@ -177,8 +177,8 @@ class OnlineBatches(sampling.BatchSource):
     if data.observation_mean is not None:
       states = [(values - data.observation_mean) / data.observation_std
                 for values in states]
-    rewards = (np.float32(data.reward_scale) * columns['rewards']
-               + np.float32(data.reward_offset))
+    rewards = np.float32(data.reward_scale) * (
+        columns['rewards'] - np.float32(data.reward_offset))
     return np.concatenate([
         states[0], columns['actions'], rewards[:, np.newaxis],
         columns['discounts'][:, np.newaxis], states[1]], axis=1)

@@ -12,7 +12,7 @@ from drvf_tf.runs import binding_checks
 
 # Packages whose modules hold configurables.
 _PACKAGES = ('agents', 'data', 'dynamics', 'finetune', 'losses', 'networks',
-             'train', 'policies')
+             'ope', 'train', 'policies')
 
 
 def parse(files: Sequence[str], bindings: Sequence[str]) -> None:

@@ -15,8 +15,14 @@ from typing import (
 import gin
 import numpy as np
 
+from drvf_tf import errors
+
 if TYPE_CHECKING:
   from tf_agents.environments import py_environment
+
+_NO_SIMULATOR = (
+    '{!r} has no simulator to play episodes in: evaluate with --offline, or '
+    'train with train_eval.evaluation = @DataEvaluation.')
 
 
 class Episode(NamedTuple):
@@ -41,6 +47,35 @@ class Task(Protocol):
 
   def score(self, returns: Any) -> np.ndarray:
     """Scores of returns."""
+
+
+@gin.configurable
+class OwnData:
+  """No task: logs, and nothing to play an episode in."""
+
+  def __init__(self, name: str = 'own data'):
+    """Takes a name.
+
+    Args:
+      name: What run.json and figures call it.
+    """
+    self._name = name
+
+  @property
+  def name(self) -> str:
+    """What it is called."""
+    return self._name
+
+  def episode(self, act: Act, seed: int,
+              watch: Optional[Callable[[Any], None]] = None) -> Episode:
+    """There is none."""
+    del act, seed, watch
+    raise errors.UserError(_NO_SIMULATOR.format(self._name))
+
+  def score(self, returns: Any) -> np.ndarray:
+    """There is none."""
+    del returns
+    raise errors.UserError(_NO_SIMULATOR.format(self._name))
 
 
 @gin.configurable

@@ -45,7 +45,7 @@ class _Parts(NamedTuple):
   monitors: monitors_lib.Monitors
   task: Any
   start: 'Start'
-  evaluation: Optional[evaluation_lib.Evaluation]  # the chief's alone
+  evaluation: Optional[evaluation_lib.Evaluator]  # the chief's alone
 
   @property
   def dataset(self) -> offline_dataset.OfflineDataset:
@@ -72,7 +72,7 @@ def train_eval(
     dataset: Callable[[], Any] = gin.REQUIRED,
     agent: Callable[..., Any] = gin.REQUIRED,
     environment: Callable[[], Any] = gin.REQUIRED,
-    evaluation: Callable[..., evaluation_lib.Evaluation] = gin.REQUIRED,
+    evaluation: Callable[..., evaluation_lib.Evaluator] = gin.REQUIRED,
     batches: Callable[..., sampling.BatchSource] = sampling.TransitionSampler,
     start: Start = initial_weights,
     strategy: Callable[[], tf.distribute.Strategy] = runtime.default_strategy,
@@ -83,6 +83,7 @@ def train_eval(
     log_interval: int = 1_000,
     checkpoint_interval: int = 5_000,
     keep_checkpoints: int = 2,
+    keep_every: Optional[int] = None,
     steps_per_call: int = 50) -> dict[str, Any]:
   """Trains, evaluates and saves; resumes where the run folder left off.
 
@@ -92,7 +93,8 @@ def train_eval(
     agent: Gives the agent: `agent(time_step_spec, action_spec, num_batches=,
       seed=, train_step_counter=)`.
     environment: Gives the task to evaluate in; see `tasks`.
-    evaluation: Gives the evaluation: `evaluation(task, policy, seed)`.
+    evaluation: Gives the evaluation: `evaluation(task, policy, seed)`; one
+      that has `begin(agent, dataset)` looks at more than the policy.
     batches: Gives the source of batches: `batches(dataset, batch_size, seed)`.
     start: Sets the agent and its step to where a new run starts.
     strategy: Gives the `tf.distribute` strategy.
@@ -104,6 +106,8 @@ def train_eval(
     log_interval: Steps between rows of metrics.csv.
     checkpoint_interval: Steps between checkpoints.
     keep_checkpoints: How many of the last checkpoints are kept.
+    keep_every: Steps between checkpoints that are kept for ever, to choose
+      from; None for none.
     steps_per_call: Train steps in one call of the graph.
 
   Returns:
@@ -114,7 +118,7 @@ def train_eval(
     with errors.of_configuration():
       schedule = schedule_lib.Schedule(
           num_steps, batch_size, seed, log_interval, checkpoint_interval,
-          keep_checkpoints, steps_per_call)
+          keep_checkpoints, keep_every, steps_per_call)
       runtime.configure_runtime()
       cluster = strategy()
     home = None
@@ -125,7 +129,8 @@ def train_eval(
                      environment, start, evaluation if home else None)
       checkpoints = checkpoints_lib.Checkpoints(
           run_reader.RunReader(folder).checkpoints_folder, keep_checkpoints,
-          agent=parts.agent, step=parts.step, **parts.batches.state())
+          keep_every, agent=parts.agent, step=parts.step,
+          **parts.batches.state())
     stack.enter_context(errors.of_disk(folder))
     stack.enter_context(errors.of_divergence(folder))
     if home is None:
@@ -161,6 +166,8 @@ def _build(stack: contextlib.ExitStack, schedule: schedule_lib.Schedule,
     evaluator = None
     if evaluation is not None:
       evaluator = evaluation(task, policy_snapshot.greedy(learner, data), seed)
+      if hasattr(evaluator, 'begin'):
+        evaluator.begin(learner, data)
       stack.callback(evaluator.close)
       schedule.check('interval', evaluator.interval)
     trainer = trainer_lib.Trainer(

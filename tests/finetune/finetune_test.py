@@ -251,25 +251,15 @@ def test_a_finished_fine_tuning(offline, whole):
     _finetune(offline, offline)
 
 
-class _NoTask:
-  """Data without a task to act in."""
-  name = 'mine'
-
-
 def test_no_task(offline, tmp_path):
-  config = (offline / 'config.gin').read_text()
   run = tmp_path / 'run'
   shutil.copytree(offline, run)
-  facts = _facts(run)
-  facts['task'] = 'mine'
-  (run / 'run.json').write_text(json.dumps(facts))
-  with gin.unlock_config():
-    gin.external_configurable(_NoTask, 'NoTask', module='tests')
-  (run / 'config.gin').write_text(config.replace(
-      'train_eval.environment = @D4rlTask',
-      'train_eval.environment = @NoTask'))
+  (run / 'run.json').write_text(json.dumps(
+      {**_facts(run), 'task': 'own data'}))
+  config = (offline / 'config.gin').read_text()
+  (run / 'config.gin').write_text(config.replace('@D4rlTask', '@OwnData'))
   with pytest.raises(errors.UserError, match=(
-      'mine is no task that can be acted in')):
+      r'no task to collect in: OwnData \(own data\) has no environment')):
     _finetune(run, tmp_path / 'online')
 
 

@@ -166,8 +166,9 @@ def check_own_logs(arrays: Mapping[str, np.ndarray], source: str) -> None:
     breaks = np.mean(~follows[inner]) if inner.any() else 0.0
     if breaks > _MAX_BREAKS:
       raise EpisodesError(
-          f"in {100 * breaks:.0f} % of the rows of {source} 'next_observations' "
-          "is not the following row's observation: sort the rows by episode "
+          f"in {100 * breaks:.0f} % of the rows of {source} "
+          "'next_observations' is not the following row's observation: sort "
+          'the rows by episode '
           "and step, or mark every row that nothing follows in 'timeouts'.")
 
 

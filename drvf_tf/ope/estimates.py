@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Optional
 import gin
 import numpy as np
 
-from drvf_tf.data import offline_dataset
+from drvf_tf.data import offline_dataset, transforms
 from drvf_tf.dynamics import dynamics_ensemble, terminations
 from drvf_tf.ope import behaviour as behaviour_lib
 from drvf_tf.ope import fitted_q, importance, model_value, own_critic
@@ -69,15 +69,23 @@ class OfflineEvaluation:
                rows: offline_dataset.OfflineDataset,
                gamma: float,
                bootstrap_samples: int = 1_000,
+               max_episodes: Optional[int] = None,
                seed: int = 0):
-    """Clones the behaviour.
+    """Takes the data apart by episodes.
 
     Args:
       rows: Raw observations, rewards as recorded.
       gamma: γ of the value to estimate.
       bootstrap_samples: Of episodes, for intervals.
+      max_episodes: Uses so many at the most, drawn at random, where the data
+        are more than one can wait for; None for all.
       seed: Of everything random.
     """
+    if max_episodes is not None and max_episodes < rows.num_episodes:
+      held_out = transforms.hold_out_episodes(
+          rows, max_episodes / rows.num_episodes, seed).held_out
+      assert held_out is not None
+      rows = held_out
     self.rows, self.gamma, self._seed = rows, gamma, seed
     self._counts = importance.bootstrap_counts(
         rows.num_episodes, bootstrap_samples, seed)  # [B, E]

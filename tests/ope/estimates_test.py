@@ -97,6 +97,12 @@ def test_every_estimate_of_a_policy(rows):
   assert estimates.to_json(found)[0]['warnings']
 
 
+def test_a_part_of_the_episodes_will_do(rows):
+  some = estimates.OfflineEvaluation(rows, 0.9, max_episodes=3).rows
+  assert (some.num_episodes, some.size) == (3, 30)
+  assert estimates.OfflineEvaluation(rows, 0.9, max_episodes=9).rows is rows
+
+
 def test_a_policy_without_an_ensemble_has_fewer(rows):
   gin.parse_config(_QUICK)
 

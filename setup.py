@@ -67,6 +67,8 @@ setuptools.setup(
         # launch/uncertainty.py.
         'report': ['rliable==1.2.0', 'arch>=5.3.1,<8', 'pandas<3',
                    'scikit-learn>=1.3'],
+        # MP4 from launch/evaluate.py --video where there is no ffmpeg.
+        'video': ['imageio-ffmpeg>=0.4.9'],
         'test': ['pytest>=7.4', 'pytest-timeout>=2.1', 'pytest-xdist>=3.5',
                  'setuptools>=65', 'wheel>=0.40'],  # to build the wheel
         'site': ['mkdocs>=1.6,<2', 'Pygments>=2.15'],

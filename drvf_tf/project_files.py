@@ -42,13 +42,19 @@ def name(path: pathlib.Path) -> str:
 
 
 def launcher(command: str) -> pathlib.Path:
-  """The script of a command, such as train."""
-  return ROOT / 'launch' / f'{command}.py'
+  """The script of a command, such as train.
+
+  One that is called as a module of Python's own is, which it would hide from
+  its neighbours (select), has an underscore after its name.
+  """
+  own = ROOT / 'launch' / f'{command}_.py'
+  return own if own.exists() else ROOT / 'launch' / f'{command}.py'
 
 
 def commands() -> list[str]:
   """The commands there are."""
-  return sorted(path.stem for path in (ROOT / 'launch').glob('[a-z]*.py'))
+  return sorted(path.stem.rstrip('_')
+                for path in (ROOT / 'launch').glob('[a-z]*.py'))
 
 
 def as_typed(text: str) -> str:
@@ -62,7 +68,7 @@ def as_typed(text: str) -> str:
   """
   if not typed_drvf:
     return text
-  return re.sub(r'(?:python )?launch/(\w+)\.py', r'drvf \1', text)
+  return re.sub(r'(?:python )?launch/(\w+?)_?\.py', r'drvf \1', text)
 
 
 def command_line(command: Sequence[str]) -> str:
@@ -74,4 +80,4 @@ def command_line(command: Sequence[str]) -> str:
   if not typed_drvf:
     return shlex.join(command)
   _, script, *words = command
-  return shlex.join(['drvf', pathlib.Path(script).stem, *words])
+  return shlex.join(['drvf', pathlib.Path(script).stem.rstrip('_'), *words])

@@ -3,6 +3,7 @@
 python launch/evaluate.py --run=runs/quickstart/seed0 --episodes=100
 python launch/evaluate.py --policy=exported
 python launch/evaluate.py --policy=any/saved_model --task=hopper-medium-v2
+python launch/evaluate.py --run=runs/own_data/seed0 --offline  # no simulator
 """
 import json
 import os
@@ -31,8 +32,20 @@ _EPISODES = flags.DEFINE_integer(
 _SEED = flags.DEFINE_integer('seed', 0, 'Of the episodes.', lower_bound=0)
 _OUT = flags.DEFINE_string(
     'out', None, 'JSON file; <run>/evaluation.json for a run.')
+_OFFLINE = flags.DEFINE_bool(
+    'offline', False, 'Estimate what the policy of --run is worth from its '
+    'data alone: no simulator.')
+_CHECKPOINT = flags.DEFINE_string(
+    'checkpoint', 'last', 'With --offline: last, best, or a step.')
+_DISCOUNT = flags.DEFINE_float(
+    'discount', None, "With --offline: of the value; the agent's own by "
+    'default.', lower_bound=0.0, upper_bound=1.0)
+_GIN_PARAM = flags.DEFINE_multi_string(
+    'gin_param', [], "With --offline: a gin binding on top of the run's "
+    'configuration, e.g. FittedQEvaluation.num_steps=20000.')
 _VIDEO = flags.DEFINE_string(
-    'video', None, 'Write the first episode as an animated GIF.')
+    'video', None, 'Write the first episode as a film: .gif or .mp4, with '
+    'q_std and the gate below the picture where the policy knows them.')
 _VIDEO_STEPS = flags.DEFINE_integer(
     'video_steps', None, 'Steps of the episode in the video; all by default.',
     lower_bound=1)
@@ -45,13 +58,17 @@ def main(argv: Sequence[str]) -> None:
         f'{argv[1]!r} is not a flag: name a run with --run=...')
   if not flags.FLAGS['verbosity'].present:
     logging.set_verbosity(logging.ERROR)
-  if _VIDEO.value and not _VIDEO.value.endswith('.gif'):
+  if _VIDEO.value and not _VIDEO.value.endswith(('.gif', '.mp4')):
     raise errors.UserError(
-        f'--video={_VIDEO.value} must end in .gif: it is an animated GIF.')
+        f'--video={_VIDEO.value} must end in .gif or .mp4: those are what can '
+        'be written.')
+  if _OFFLINE.value:
+    _evaluate_offline()
+    return
   folder, task_name, output = _what()
   import drvf_tf.envs  # noqa: F401  before TensorFlow: it silences gym
   from drvf_tf.policies import loading
-  from drvf_tf.train import saved_policy, tasks
+  from drvf_tf.train import film, saved_policy, tasks
   policy = loading.load(folder)
   task = tasks.D4rlTask(task_name or _task_of(folder, policy.facts))
   result = {'policy': str(folder), **saved_policy.evaluate(
@@ -60,9 +77,28 @@ def main(argv: Sequence[str]) -> None:
   if output is not None:
     _write(output, result)
   if _VIDEO.value:
-    saved_policy.film(policy.act, task, _SEED.value,
-                      pathlib.Path(_VIDEO.value), _VIDEO_STEPS.value)
+    film.film(policy.answer, task, _SEED.value, pathlib.Path(_VIDEO.value),
+              _VIDEO_STEPS.value, _threshold(policy.facts))
     print(f'video            {_VIDEO.value}')
+
+
+def _evaluate_offline() -> None:
+  """What data alone say of a run's policy."""
+  if not _RUN.value or _POLICY.value or _VIDEO.value:
+    raise errors.UserError(
+        '--offline needs the data and the critic of a run: name it with '
+        '--run, without --policy and --video.')
+  import drvf_tf.envs  # noqa: F401  before TensorFlow: it silences gym
+  from drvf_tf.ope import estimates, run_estimates
+  from drvf_tf.runs import restoring
+  run = restoring.restore(_RUN.value, _CHECKPOINT.value, _GIN_PARAM.value)
+  result = run_estimates.evaluate(run, _RUN.value, _DISCOUNT.value)
+  print(f'{result["method"]}, step {result["step"]:,}, on {result["rows"]:,} '
+        f'rows in {result["episodes"]:,} episodes of {result["data"]}\n')
+  print(estimates.table([estimates.Estimate(**one)
+                         for one in result['estimates']], result['gamma']))
+  _write(pathlib.Path(_OUT.value) if _OUT.value else run_reader.RunReader(
+      pathlib.Path(_RUN.value)).offline_file, result)
 
 
 def _what() -> tuple[pathlib.Path, Optional[str], Any]:
@@ -81,6 +117,10 @@ def _what() -> tuple[pathlib.Path, Optional[str], Any]:
         'finish with the command that started it.')
   return (run.policy_folder, _TASK.value or facts['task'],
           output or run.path / 'evaluation.json')
+
+
+def _threshold(facts: Mapping[str, Any]) -> Optional[float]:
+  return (facts.get('support') or {}).get('gate_threshold')
 
 
 def _task_of(folder: pathlib.Path, facts: Mapping[str, Any]) -> str:

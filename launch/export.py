@@ -72,6 +72,10 @@ def main(argv: Sequence[str]) -> None:
   print(report.get('no_statistics')
         or json.dumps(report['support'], indent=2))
   print(f'Wrote {written}: step {run.step:,} of {_RUN.value}.')
+  from drvf_tf.report import model_card
+  beside = pathlib.Path(written)
+  print('Model card: ' + str(model_card.write(
+      run, _RUN.value, report, beside if beside.is_dir() else beside.parent)))
   if _CHECK.value or _CHECK_PYTHON.value:
     _check(run, written)
 
@@ -81,7 +85,9 @@ def _export(run: Any, out: str) -> Any:
   from drvf_tf.policies import exporting, fallbacks
   held_out = None
   if _HELD_OUT.value:
-    held_out = loading.read(_HELD_OUT.value, run.facts['task'])
+    from drvf_tf.ope import run_estimates
+    held_out = loading.read(
+        _HELD_OUT.value, run_estimates.data_settings().get('task'))
   return exporting.export_policy(
       run.agent, out, run.dataset, held_out, _GATE_QUANTILE.value,
       fallbacks.parse(_FALLBACK.value, run.dataset), run.config,

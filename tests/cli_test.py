@@ -13,7 +13,7 @@ from drvf_tf import project_files
 
 _ROOT = pathlib.Path(__file__).parents[1]
 _COMMANDS = ['benchmark', 'collect', 'convert', 'dataset', 'demo', 'dynamics',
-             'evaluate', 'export', 'finetune', 'report', 'sweep', 'train',
+             'evaluate', 'export', 'finetune', 'report', 'select', 'sweep', 'train',
              'uncertainty']
 
 

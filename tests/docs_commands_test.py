@@ -12,7 +12,7 @@ from drvf_tf.runs import configuration
 ROOT = pathlib.Path(__file__).parents[1]
 PAGES = (ROOT / 'README.md', ROOT / 'CHANGELOG.md',
          *sorted((ROOT / 'docs').glob('*.md')))
-_LAUNCH = r'(?:launch/(\w+)\.py|drvf (\w+))(?= |$)'
+_LAUNCH = r'(?:launch/(\w+?)_?\.py|drvf (\w+))(?= |$)'
 _FILE = r'(?<![\w./<])[\w.][\w./]*/[\w./]*\.(?:gin|py|sh|md|png|gif|npz)\b'
 
 

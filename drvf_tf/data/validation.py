@@ -167,7 +167,8 @@ def check_own_logs(arrays: Mapping[str, np.ndarray], source: str) -> None:
     if breaks > _MAX_BREAKS:
       raise EpisodesError(
           f'in {100 * breaks:.0f} % of the rows of {source} '
-          "'next_observations' is not the following row's observation: sort the rows by episode "
+          "'next_observations' is not the following row's observation: sort "
+          'the rows by episode '
           "and step, or mark every row that nothing follows in 'timeouts'.")
 
 

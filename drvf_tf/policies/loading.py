@@ -30,6 +30,15 @@ class SavedPolicy(NamedTuple):
                            batch_size=len(observations))
     return self.policy.action(time_step, ()).action.numpy()
 
+  def answer(self, observation: np.ndarray) -> dict[str, np.ndarray]:
+    """The action and all that the policy says of it, for one observation."""
+    time_step = ts.restart(tf.constant(observation[np.newaxis], tf.float32),
+                           batch_size=1)
+    step = self.policy.action(time_step, ())
+    info = step.info if isinstance(step.info, dict) else {}
+    return {name: value.numpy()[0]
+            for name, value in {'action': step.action, **info}.items()}
+
 
 def load(folder: Path) -> SavedPolicy:
   """Loads a policy.

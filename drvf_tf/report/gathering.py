@@ -1,7 +1,7 @@
 """Many run folders in: the runs to report, and what is left out."""
 import os
 import pathlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ def gather(paths: Sequence[str]) -> tuple[list[finished.Run], list[Refusal]]:
   refused: list[Refusal] = []
   seen: set[str] = set()  # a folder counts once, though named in two ways
   for path in map(pathlib.Path, paths):
-    folders = list(_search(path))
+    folders = list(run_reader.search(path))
     if not folders:
       refused.append(Refusal(path, _why_empty(path)))
     for folder in folders:
@@ -50,23 +50,6 @@ def gather(paths: Sequence[str]) -> tuple[list[finished.Run], list[Refusal]]:
           f'duplicate of {first.path}: same task, method, seed, settings and '
           f'data, with {same} returns')))
   return list(kept.values()), refused
-
-
-def _search(folder: pathlib.Path) -> Iterator[pathlib.Path]:
-  """Run folders at or below a folder; a run folder holds no other.
-
-  Links are followed, each folder once: a link upwards would have no end.
-  """
-  walked: set[str] = set()
-  for path, names, files in os.walk(folder, followlinks=True):
-    real = os.path.realpath(path)
-    if real in walked:
-      names.clear()
-    elif run_reader.FACTS in files:
-      names.clear()
-      yield pathlib.Path(path)
-    walked.add(real)
-    names.sort()
 
 
 def _why_empty(path: pathlib.Path) -> str:

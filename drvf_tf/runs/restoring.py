@@ -61,6 +61,23 @@ def restore(run: str, checkpoint: str = 'last',
   return RestoredRun(agent, dataset, int(step.numpy()), config, facts)
 
 
+def move(restored: RestoredRun, run: str, checkpoint: str) -> RestoredRun:
+  """The same agent at another checkpoint of its run; the data stay.
+
+  Args:
+    restored: What `restore` gave; its agent is the one that is moved.
+    run: The same run folder.
+    checkpoint: 'last', 'best', or a step.
+
+  Returns:
+    The agent and its surroundings at that checkpoint.
+  """
+  path = run_reader.RunReader(pathlib.Path(run)).checkpoint(checkpoint)
+  step = restored.agent.train_step_counter
+  _read(path, agent=restored.agent, step=step)
+  return restored._replace(step=int(step.numpy()))
+
+
 def _read(path: pathlib.Path, **trackables: Any) -> None:
   try:
     status = tf.train.Checkpoint(**trackables).read(str(path / 'ckpt'))

@@ -4,7 +4,9 @@ Without TensorFlow, for sweeps and reports; `restoring` gives the agent too.
 """
 import fcntl
 import json
+import os
 import pathlib
+from collections.abc import Iterator
 from typing import Any, Optional
 
 from drvf_tf import errors
@@ -48,6 +50,7 @@ class RunReader:
     self.policy_folder = path / 'policy'
     self.dynamics_folder = path / 'dynamics'  # where a method has a model
     self.collected_file = path / 'collected.f32'  # rows of a fine-tuning
+    self.offline_file = path / 'offline.json'  # of evaluate --offline
     self.sweep_file = path / 'sweep.json'  # what a sweep notes of the run
     self.log_file = path / 'train.log'  # what it said, in a sweep
 
@@ -134,6 +137,23 @@ class RunReader:
     except OSError:  # there is no such file
       return False
     return False
+
+
+def search(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+  """Run folders at or below a folder; a run folder holds no other.
+
+  Links are followed, each folder once: a link upwards would have no end.
+  """
+  walked: set[str] = set()
+  for path, names, files in os.walk(folder, followlinks=True):
+    real = os.path.realpath(path)
+    if real in walked:
+      names.clear()
+    elif FACTS in files:
+      names.clear()
+      yield pathlib.Path(path)
+    walked.add(real)
+    names.sort()
 
 
 def whole_lines(path: pathlib.Path) -> list[str]:

@@ -16,7 +16,7 @@ class DataEvaluation:
 
   It measures at once, on the rows that `hold_out_episodes` set aside, else on
   the training rows. It gives no score: which checkpoint is the best, data do
-  not say while training; `launch/select.py` ranks them afterwards.
+  not say while training; `launch/select_.py` ranks them afterwards.
   """
 
   def __init__(self,

@@ -1,16 +1,11 @@
 """A SavedModel policy, evaluated on its own."""
-import pathlib
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
 from drvf_tf.train import evaluation, rollouts, tasks
 
 _BOOTSTRAP_SAMPLES = 10_000
-# Of a film.
-_STEPS_PER_FRAME = 3
-_FRAME_SIZE = 200  # pixels
-_COLOURS = 48
 
 
 def evaluate(act: tasks.Act, task: tasks.Task,
@@ -52,33 +47,3 @@ def confidence_interval(values: np.ndarray, seed: int) -> tuple[float, float]:
   rows = random.integers(len(values), size=[_BOOTSTRAP_SAMPLES, len(values)])
   low, high = np.percentile(values[rows].mean(axis=1), [2.5, 97.5])
   return float(low), float(high)
-
-
-def film(act: tasks.Act, task: tasks.Task, seed: int, path: pathlib.Path,
-         num_steps: Optional[int] = None) -> None:
-  """Writes one episode as an animated GIF, small enough for a page.
-
-  Args:
-    act: Observations `[B, obs]` to actions `[B, act]`.
-    task: See `tasks`.
-    seed: The episode is the first of `evaluate` with the same seed.
-    path: Where to write; must end in .gif.
-    num_steps: How many steps of the episode are shown; None for all.
-  """
-  from PIL import Image
-  frames: list[Image.Image] = []
-  count = 0
-
-  def watch(env: Any) -> None:
-    nonlocal count
-    if count % _STEPS_PER_FRAME == 0 and (
-        num_steps is None or count < num_steps):
-      picture = Image.fromarray(env.render(mode='rgb_array'))
-      picture.thumbnail((_FRAME_SIZE, _FRAME_SIZE))
-      frames.append(picture.quantize(_COLOURS))
-    count += 1
-
-  task.episode(lambda observation: act(observation[np.newaxis])[0],
-               evaluation.episode_seeds(seed, 0, 1, stream=2)[0], watch)
-  frames[0].save(path, save_all=True, append_images=frames[1:], duration=40,
-                 loop=0, optimize=True)

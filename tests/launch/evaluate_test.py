@@ -65,7 +65,8 @@ def test_an_interval_covers_the_mean():
     ([], 'Name either --run or --policy'),
     (['--run=/dev/null/none'], 'has no run.json'),
     (['--policy=/dev/null/none'], 'There is nothing at /dev/null/none'),
-    (['--run=x', '--video=x.mp4'], 'must end in .gif'),
+    (['--run=x', '--video=x.avi'], 'must end in .gif or .mp4'),
+    (['--policy=x', '--offline'], 'needs the data and the critic of a run'),
 ])
 def test_errors_are_sentences(flags, sentence):
   result = _run(*flags)

@@ -7,7 +7,7 @@ from tf_agents.agents import tf_agent
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
-from drvf_tf.agents import drvf_agent
+from drvf_tf.agents import adam, drvf_agent
 from drvf_tf.networks import actor_network as actor_lib
 from drvf_tf.networks import ensemble_critic_network
 
@@ -47,7 +47,6 @@ def build_agent(
   Returns:
     The agent.
   """
-  adam = tf.keras.optimizers.legacy.Adam
   observation_spec = time_step_spec.observation
   return agent_class(
       time_step_spec,
@@ -56,9 +55,9 @@ def build_agent(
           (observation_spec, action_spec), seed=10 * seed + 1_000),
       actor_network=actor_fn(
           observation_spec, action_spec, seed=10 * seed + 2_000),
-      actor_optimizer=adam(actor_learning_rate),
-      critic_optimizer=adam(critic_learning_rate),
-      alpha_optimizer=adam(alpha_learning_rate),
+      actor_optimizer=adam.Adam(actor_learning_rate),
+      critic_optimizer=adam.Adam(critic_learning_rate),
+      alpha_optimizer=adam.Adam(alpha_learning_rate),
       num_batches=num_batches,
       seed=seed,
       train_step_counter=train_step_counter)

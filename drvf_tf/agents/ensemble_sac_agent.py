@@ -343,9 +343,15 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       draws: noise.Draws) -> tuple[Any, tf.Tensor, tf.Tensor]:
     """(π(·|s), a ~ π(·|s) `[B, act]`, log π(a|s) `[B]`)."""
     distribution = self._policy_distribution(observations)
-    shape = [tf.shape(observations)[0], self.action_spec.shape[0]]
+    shape = [noise.num_rows(observations), self.action_spec.shape[0]]
     return (distribution,
             *noise.sample_actions(distribution, draws.normal(shape)))
+
+  def _get_target_updater(self, tau: float = 1.0,
+                          period: int = 1) -> Callable[[], None]:
+    return lambda: agent_parts.update_targets(
+        [(self.critic_network, self.target_critic_network)], tau,
+        self.train_step_counter, period)
 
   def _descend(self, tape: tf.GradientTape, loss: tf.Tensor,
                variables: Sequence[tf.Variable],
@@ -358,7 +364,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
                weights: Optional[tf.Tensor] = None) -> tf.Tensor:
     """This replica's part: `[R]` averaged globally, a scalar added once."""
     if term.shape.rank == 0:
-      return tf.nn.scale_regularization_loss(term)
+      return agent_parts.added_once(term)
     return agent_parts.average(term, weights)
 
   def _q_metrics(self, where: str,

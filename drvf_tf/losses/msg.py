@@ -48,7 +48,7 @@ class ConservativeQ(base.Regularizer):
 
   def pairs(self, context: base.Context) -> Optional[base.Pairs]:
     """K policy actions, then K uniform ones, at each state: `[2·K·B, ·]`."""
-    shape = [self._num_actions, tf.shape(context.actions)[0],
+    shape = [self._num_actions, noise.num_rows(context.actions),
              context.actions.shape[-1]]
     policy, log_pi = noise.sample_actions(
         context.policy(context.observations), context.draws.normal(shape))

@@ -30,6 +30,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
     # and absl lists its flags.
     path = str(project_files.launcher(first))
     sys.argv = [path, *words[1:]]
+    project_files.typed_drvf = True
     runpy.run_path(path, run_name='__main__')
   else:
     print(f'error: {_unknown(first)}', file=sys.stderr)

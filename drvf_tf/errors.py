@@ -29,7 +29,7 @@ def run(main: Callable[[Sequence[str]], None]) -> None:
     try:
       main(argv)
     except UserError as error:
-      print(f'error: {project_files.as_typed(str(error))}', file=sys.stderr)
+      print(f'error: {project_files.as_typed(plain(error))}', file=sys.stderr)
       sys.exit(2)
 
   app.run(guarded)

@@ -6,12 +6,16 @@ gin/hopper_medium.gin, from whichever folder a command is started in.
 """
 import pathlib
 import re
+import shlex
+from collections.abc import Sequence
 from typing import Optional
 
 _PACKAGE = pathlib.Path(__file__).resolve().parent
 _IN_WHEEL = _PACKAGE / 'project'
 # Where an installed package has its files; else the checkout.
 ROOT = _IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent
+# Whether commands are typed as `drvf train`; in a checkout cli.py says so.
+typed_drvf = ROOT == _IN_WHEEL
 
 
 def is_checkout() -> bool:
@@ -48,15 +52,26 @@ def commands() -> list[str]:
 
 
 def as_typed(text: str) -> str:
-  """A text with its commands as they can be typed here.
+  """A text with its commands as the user types them.
 
   Args:
     text: With commands as in a checkout, `python launch/train.py ...`.
 
   Returns:
-    The same in a checkout; with `drvf train ...` in an installed package,
-    which has no such file at hand.
+    The same where that is what was typed; else with `drvf train ...`.
   """
-  if is_checkout():
+  if not typed_drvf:
     return text
   return re.sub(r'(?:python )?launch/(\w+)\.py', r'drvf \1', text)
+
+
+def command_line(command: Sequence[str]) -> str:
+  """A command of ours as one line that can be typed.
+
+  Args:
+    command: An interpreter, a script of launch/ and its flags.
+  """
+  if not typed_drvf:
+    return shlex.join(command)
+  _, script, *words = command
+  return shlex.join(['drvf', pathlib.Path(script).stem, *words])

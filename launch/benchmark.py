@@ -4,6 +4,7 @@
   python launch/benchmark.py --peers=torch_members,jax_vmap --candidate=drvf
   python launch/benchmark.py --check --layer_norm=off --layer_norm=on
   python launch/benchmark.py --methods=pbrl_10,sac_n_10,edac_10,drvf_3,drvf_5
+  python launch/benchmark.py --methods=drvf,rebrac,atac --gin_file=gin/cpu.gin
   python launch/benchmark.py --suite=growth --out=growth.png
   python launch/benchmark.py --suite=startup --gin_file=gin/quickstart.gin
   python launch/benchmark.py --suite=evaluation
@@ -56,7 +57,8 @@ flags.DEFINE_bool('check', False, 'Compares three small steps of the peers '
                   'with ours instead of timing them.')
 flags.DEFINE_list(
     'methods', [], "Times whole methods instead, as in the paper's cost table: "
-    'pbrl_10, sac_n_10, sac_n_20, sac_n_500, edac_10, edac_50, drvf_3, drvf_5.')
+    'pbrl_10, sac_n_10, sac_n_20, sac_n_500, edac_10, edac_50, drvf_3, drvf_5; '
+    'or any file of gin/baselines, at its own size on halfcheetah-medium.')
 flags.DEFINE_integer('members', 5, 'M, critics in the ensemble.', 1)
 flags.DEFINE_multi_integer(
     'samples', [5], 'n, posterior draws; several give one DRVF line each.', 1)

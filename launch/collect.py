@@ -1,13 +1,15 @@
-"""Collects a dataset in D4RL's HDF5 format.
+r"""Collects a dataset in D4RL's HDF5 format.
 
   python launch/collect.py --task=maze2d-medium-v1 --policy=waypoints \
       --num_steps=200000 --out=/tmp/maze2d-medium.hdf5
 """
+import os
 import pathlib
 import sys
 
 from absl import flags
 
+os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 _ROOT = pathlib.Path(__file__).parents[1]
 if (_ROOT / 'drvf_tf').is_dir():  # a checkout, which need not be installed
   sys.path.insert(0, str(_ROOT))

@@ -1,4 +1,4 @@
-"""Trains tasks × methods × seeds, many at once, on Ray.
+r"""Trains tasks × methods × seeds, many at once, on Ray.
 
 python launch/sweep.py --sweep=sweeps/maze2d_smoke.gin
 python launch/sweep.py --task=hopper-medium-v2 --gin_file=gin/cpu.gin \
@@ -9,7 +9,6 @@ The same command resumes where the last left off; --dry_run says where that is.
 """
 import os
 import pathlib
-import shlex
 import sys
 from collections.abc import Sequence
 from typing import Optional
@@ -20,7 +19,7 @@ _ROOT = pathlib.Path(__file__).parents[1]
 if (_ROOT / 'drvf_tf').is_dir():  # a checkout, which need not be installed
   sys.path.insert(0, str(_ROOT))
 
-from drvf_tf import errors  # noqa: E402
+from drvf_tf import errors, project_files  # noqa: E402
 from drvf_tf.sweep import (  # noqa: E402
   cells,
   plan,
@@ -128,7 +127,7 @@ def _close(todo: Sequence[cells.Cell], failed: Sequence[tuple[cells.Cell, str]],
   print(f'\nRun folders  {_out()}/<task>/<method>/seed<seed>', flush=True)
   if signal is not None:
     print('Stopped and saved; to resume:\n  '
-          + shlex.join([sys.executable, *sys.argv]), flush=True)
+          + project_files.command_line([sys.executable, *sys.argv]), flush=True)
     sys.exit(128 + signal)
   if failed:
     print('Mend what they say; the same command tries them again.')

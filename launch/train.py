@@ -1,4 +1,4 @@
-"""Trains from gin files: flags → gin → `train_eval`.
+r"""Trains from gin files: flags → gin → `train_eval`.
 
 python launch/train.py --gin_file=gin/antmaze_umaze.gin --gin_file=gin/cpu.gin \
   --gin_param="DRVFAgent.eta_ood=1.0" --seed=1
@@ -62,8 +62,6 @@ def main(argv: Sequence[str]) -> None:
   configuration.check_complete()
   try:
     train_eval.train_eval(_RUN.value or _default_run(files))
-  except errors.UserError as error:
-    raise errors.UserError(errors.plain(error)) from error
   except errors.Interrupted as error:
     print(errors.plain(error), file=sys.stderr)
     sys.exit(error.exit_code)
@@ -98,9 +96,10 @@ def _print_list() -> None:
   from drvf_tf.train import methods
   print(methods.task_table(), end='\n\n', flush=True)
   print(methods.table())
-  print('\nAny method over any task: --task=hopper-medium-v2 --method=edac, or '
+  print('\nAny method over any task, by the name of its file: '
+        '--task=hopper-medium-v2 --method=edac, or '
         '--gin_file=gin/hopper_medium.gin --gin_file=gin/baselines/edac.gin; '
-        'parameters are those of walker2d-medium.')
+        'parameters are those of walker2d-medium, a dynamics model aside.')
 
 
 def _default_run(files: Sequence[tuple[str, str]]) -> str:

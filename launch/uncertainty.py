@@ -1,4 +1,4 @@
-"""Fig. 3: does q_std tell data from what is not data? A picture and numbers.
+r"""Fig. 3: does q_std tell data from what is not data? A picture and numbers.
 
 python launch/uncertainty.py --run=runs/hopper_medium/seed0 \
   --ood=hopper-expert-v2

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -11,8 +12,8 @@ import drvf_tf
 from drvf_tf import project_files
 
 _ROOT = pathlib.Path(__file__).parents[1]
-_COMMANDS = ['benchmark', 'collect', 'dataset', 'demo', 'evaluate', 'export',
-             'report', 'sweep', 'train', 'uncertainty']
+_COMMANDS = ['benchmark', 'collect', 'dataset', 'demo', 'dynamics', 'evaluate',
+             'export', 'report', 'sweep', 'train', 'uncertainty']
 
 
 def _drvf(folder, *words, program=('-m', 'drvf_tf.cli')):
@@ -46,7 +47,7 @@ def test_a_typo_says_what_there_is(tmp_path):
 @pytest.mark.parametrize('command', sorted(set(_COMMANDS) - {'benchmark'}))
 def test_a_command_lists_its_flags(tmp_path, command):
   result = _drvf(tmp_path, command, '--help')
-  assert f'python launch/{command}.py' in result.stdout, result.stderr
+  assert f'drvf {command} ' in result.stdout, result.stderr
   text = project_files.launcher(command).read_text(encoding='utf-8')
   names = re.findall(r"DEFINE_\w+\(\s*'(\w+)'", text)
   assert names
@@ -63,7 +64,8 @@ def test_one_name_for_one_thing():
     odd = {'output', 'output_dir', 'out_dir', 'runs', 'steps', 'run_dir'}
     # Only train's old name of --run is kept.
     assert odd & set(found) == ({'run_dir'} if command == 'train' else set())
-  for command in ('train', 'evaluate', 'export', 'report', 'uncertainty'):
+  for command in ('train', 'dynamics', 'evaluate', 'export', 'report',
+                  'uncertainty'):
     assert 'run' in names[command]
 
 
@@ -77,5 +79,9 @@ def test_an_error_of_a_command_is_its_sentence(tmp_path):
 def test_commands_are_shown_as_they_can_be_typed(monkeypatch):
   text = '`python launch/dataset.py --x` after launch/export.py'
   assert project_files.as_typed(text) == text
-  monkeypatch.setattr(project_files, 'is_checkout', lambda: False)
+  command = ['/a b/python3.11', '/a b/launch/train.py', '--gin_param=A.b="c d"']
+  assert shlex.split(project_files.command_line(command)) == command
+  monkeypatch.setattr(project_files, 'typed_drvf', True)
   assert project_files.as_typed(text) == '`drvf dataset --x` after drvf export'
+  assert project_files.command_line(command) == (
+      "drvf train '--gin_param=A.b=\"c d\"'")

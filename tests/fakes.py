@@ -33,7 +33,9 @@ def transition(size=8, seed=0):
   return trajectory.Transition(
       ts.TimeStep(step_type, tf.zeros([size]), tf.ones([size]),
                   tf.constant(observations)),
-      policy_step.PolicyStep(tf.constant(actions), (), ()),
+      # In s' the same again, where a method looks at it.
+      policy_step.PolicyStep(
+          tf.constant(actions), (), {'next_action': tf.constant(actions)}),
       ts.TimeStep(step_type, tf.constant(rewards), tf.constant(discounts),
                   tf.constant(next_observations)))
 

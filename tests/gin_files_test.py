@@ -15,8 +15,9 @@ from drvf_tf.runs import configuration
 _GIN = pathlib.Path(__file__).parents[1] / 'gin'
 _FILES = sorted(str(path.relative_to(_GIN.parent))
                 for path in _GIN.rglob('*.gin'))
-_PARTS = {'base', 'gym_mujoco', 'hopper', 'antmaze', 'maze2d', 'cpu'}
-_OVERLAYS = {'paper', 'plain_actor'}  # nothing by themselves
+_PARTS = {'base', 'gym_mujoco', 'hopper', 'walker2d', 'antmaze', 'maze2d',
+          'cpu'}
+_OVERLAYS = {'paper', 'plain_actor', 'model_data'}  # nothing by themselves
 
 # Table "Hyper-parameters of DRVF": M, η_q, η_ood, L2 decay, LayerNorm.
 _TABLE = r"""

@@ -16,6 +16,7 @@ _ORDER = (
     ('agents',),
     ('policies',),
     ('runs',),
+    ('dynamics',),
     ('train',),
     ('sweep', 'report', 'benchmark', 'uncertainty', 'demo'),
     ('cli',),

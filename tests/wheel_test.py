@@ -97,8 +97,7 @@ def test_what_was_unpacked_finds_its_files(wheel, tmp_path):
   assert drvf('--version').stdout == f'drvf_tf {drvf_tf.__version__}\n'
   shown = drvf('sweep', '--sweep=sweeps/maze2d_smoke.gin', '--dry_run')
   assert shown.returncode == 0, shown.stderr
-  train = tmp_path / 'site' / 'drvf_tf' / 'project' / 'launch' / 'train.py'
-  assert f'{train} --gin_file=gin/quickstart.gin' in shown.stdout
+  assert '    drvf train --gin_file=gin/quickstart.gin' in shown.stdout
   typo = drvf('train', '--task=quickstrat')
   assert 'did you mean quickstart' in typo.stderr, typo.stderr
   assert 'drvf train --gin_file' in drvf('train', '--help').stdout

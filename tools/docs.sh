@@ -114,10 +114,12 @@ fi
 uncertainty hopper_uncertainty hopper-expert-v2 hopper_drvf hopper_pbrl
 curve antmaze_umaze_cpu --gin_file=gin/antmaze_umaze.gin \
   --gin_file=gin/paper.gin --gin_file=gin/cpu.gin \
-  --gin_param="train_eval.num_steps=150_000"
+  --gin_param="train_eval.num_steps=150_000" \
+  --gin_param="Evaluation.interval=10_000"
 curve antmaze_umaze_bc --gin_file=gin/antmaze_umaze.gin \
   --gin_file=gin/paper.gin --gin_file=gin/cpu.gin \
   --gin_file=gin/bc_actor.gin --gin_param="train_eval.num_steps=50_000" \
+  --gin_param="Evaluation.interval=10_000" \
   --gin_param="DRVFAgent.eta_ood=1.0" \
   --gin_param="loading.load.states=@normalize_observations"
 # What docs/healthy.md reads.
@@ -134,10 +136,9 @@ elif ! finished healthy_good || ! "$python" launch/evaluate.py \
 fi
 curve healthy_too_pessimistic --gin_file=gin/quickstart.gin \
   --gin_param="train_eval.num_steps=15_000" \
-  --gin_param="loading.load.states=@normalize_observations" \
+  --gin_param="Evaluation.interval=5_000" \
+  --gin_param="build_agent.actor_learning_rate=3e-4" \
   --gin_param="DRVFAgent.kl_scale=@kl_mean" \
-  --gin_param="DRVFAgent.backup=@target/lcb" \
-  --gin_param="EnsembleSacAgent.actor_value=@actor/lcb" \
   --gin_param="target/lcb.alpha=2.25" --gin_param="actor/lcb.alpha=2.25"
 if $list; then exit 0; fi
 if ((${#missing[@]})); then

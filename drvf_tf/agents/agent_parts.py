@@ -1,6 +1,6 @@
 """What the train steps of all agents share: checks, averages, updates."""
 from collections.abc import Sequence
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import tensorflow as tf
 from tf_agents.networks import network
@@ -19,6 +19,22 @@ class Pass(NamedTuple):
   """
   loss: tf.Tensor
   metrics: dict[str, tf.Tensor]
+
+
+class ActorAndCritics(NamedTuple):
+  """What a method with two critics learns, and by which optimizers.
+
+  Attributes:
+    actor: Observations to actions, or to a distribution of them.
+    critics: (Observations, actions) to Q, two of them; each target network is
+      a copy.
+    actor_optimizer: Of the actor.
+    critic_optimizer: Of both critics.
+  """
+  actor: network.Network
+  critics: tuple[network.Network, network.Network]
+  actor_optimizer: types.Optimizer
+  critic_optimizer: types.Optimizer
 
 
 def check_action_spec(action_spec: types.NestedTensorSpec) -> None:
@@ -48,6 +64,22 @@ def check_batch(time_steps: ts.TimeStep, actions: tf.Tensor,
         values, f'The {where} of the experience holds NaN or inf.')
 
 
+def data_weights(experience: Any) -> Optional[tf.Tensor]:
+  """Weights that make a mean over a batch one over its rows of the data.
+
+  A source whose batches are not all data gives them as the `info` of the
+  actions, which TF-Agents takes off a transition that it converts.
+
+  Args:
+    experience: A batch, as it came.
+
+  Returns:
+    `[B]`, 0 at rows that are not the data's; None where all rows are.
+  """
+  info = getattr(getattr(experience, 'action_step', None), 'info', None)
+  return info if tf.is_tensor(info) else None
+
+
 def own_train_step() -> tf.Variable:
   """A counter of one agent, not the global step that all agents share."""
   return tf.Variable(
@@ -72,15 +104,6 @@ def added_once(term: tf.Tensor) -> tf.Tensor:
 def share(values: tf.Tensor) -> tf.Tensor:
   """Mean of a statistic, as this replica's part of a sum over replicas."""
   return added_once(tf.reduce_mean(values))
-
-
-def global_mean(values: tf.Tensor) -> tf.Tensor:
-  """Mean over the rows of all replicas."""
-  mean = tf.reduce_mean(values)
-  context = tf.distribute.get_replica_context()
-  if context is None or context.num_replicas_in_sync == 1:
-    return mean
-  return context.all_reduce(tf.distribute.ReduceOp.MEAN, mean)
 
 
 def descend(tape: tf.GradientTape, loss: tf.Tensor,

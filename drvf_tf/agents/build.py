@@ -1,5 +1,5 @@
 """From specs and gin to an agent with its networks and optimizers."""
-from typing import Callable, Optional, Union
+from typing import Callable, Optional
 
 import gin
 import tensorflow as tf
@@ -7,11 +7,11 @@ from tf_agents.agents import tf_agent
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
-from drvf_tf.agents import adam, drvf_agent
+from drvf_tf.agents import adam, drvf_agent, rates
 from drvf_tf.networks import actor_network as actor_lib
 from drvf_tf.networks import ensemble_critic_network
 
-Rate = Union[float, tf.keras.optimizers.schedules.LearningRateSchedule]
+Optimizer = Callable[[rates.Rate], types.Optimizer]
 
 
 @gin.configurable
@@ -26,9 +26,12 @@ def build_agent(
         ensemble_critic_network.EnsembleCriticNetwork),
     actor_fn: Callable[..., tf.keras.layers.Layer] = (
         actor_lib.tanh_gaussian_actor),
-    actor_learning_rate: Rate = 3e-4,
-    critic_learning_rate: Rate = 3e-4,
-    alpha_learning_rate: Rate = 3e-4) -> tf_agent.TFAgent:
+    actor_learning_rate: rates.Rate = 3e-4,
+    critic_learning_rate: rates.Rate = 3e-4,
+    alpha_learning_rate: rates.Rate = 3e-4,
+    actor_optimizer: Optimizer = adam.Adam,
+    critic_optimizer: Optimizer = adam.Adam,
+    alpha_optimizer: Optimizer = adam.Adam) -> tf_agent.TFAgent:
   """Builds networks, optimizers and the agent around them.
 
   Args:
@@ -43,6 +46,9 @@ def build_agent(
     actor_learning_rate: Adam's, a number or a schedule (`rates`).
     critic_learning_rate: Adam's.
     alpha_learning_rate: Adam's.
+    actor_optimizer: Constructor of an optimizer, from the learning rate.
+    critic_optimizer: The same, of the critic.
+    alpha_optimizer: The same, of the temperature.
 
   Returns:
     The agent.
@@ -55,9 +61,9 @@ def build_agent(
           (observation_spec, action_spec), seed=10 * seed + 1_000),
       actor_network=actor_fn(
           observation_spec, action_spec, seed=10 * seed + 2_000),
-      actor_optimizer=adam.Adam(actor_learning_rate),
-      critic_optimizer=adam.Adam(critic_learning_rate),
-      alpha_optimizer=adam.Adam(alpha_learning_rate),
+      actor_optimizer=actor_optimizer(actor_learning_rate),
+      critic_optimizer=critic_optimizer(critic_learning_rate),
+      alpha_optimizer=alpha_optimizer(alpha_learning_rate),
       num_batches=num_batches,
       seed=seed,
       train_step_counter=train_step_counter)

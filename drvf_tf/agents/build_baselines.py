@@ -1,5 +1,5 @@
 """From specs and gin to the model-free baselines, for `train_eval.agent`."""
-from typing import Optional
+from typing import Callable, Optional
 
 import gin
 import tensorflow as tf
@@ -50,17 +50,17 @@ def build_td3_bc(time_step_spec: ts.TimeStep,
                  train_step_counter: Optional[tf.Variable] = None,
                  actor_learning_rate: float = 3e-4,
                  critic_learning_rate: float = 3e-4,
-                 actor_update_period: int = 2) -> tf_agent.TFAgent:
+                 actor_update_period: int = 2,
+                 agent_class: Callable[..., tf_agent.TFAgent] = (
+                     td3_bc_agent.Td3BcAgent)) -> tf_agent.TFAgent:
   """Builds a `Td3BcAgent`; the arguments are `train_eval`'s, then gin's."""
   del num_batches
-  critics = _critics(time_step_spec, action_spec, seed)
-  return td3_bc_agent.Td3BcAgent(
+  return agent_class(
       time_step_spec, action_spec,
-      _actor(time_step_spec, action_spec, baseline_networks.SquashedMean, seed),
-      *critics,
-      actor_optimizer=periodic_adam.PeriodicAdam(
-          actor_learning_rate, actor_update_period),
-      critic_optimizer=_adam(critic_learning_rate),
+      _learners(time_step_spec, action_spec, baseline_networks.SquashedMean,
+                seed, periodic_adam.PeriodicAdam(
+                    actor_learning_rate, actor_update_period),
+                _adam(critic_learning_rate)),
       target_update_period=actor_update_period,
       seed=seed, train_step_counter=train_step_counter)
 
@@ -77,16 +77,14 @@ def build_iql(time_step_spec: ts.TimeStep,
               actor_decay_steps: int = 1_000_000) -> tf_agent.TFAgent:
   """Builds an `IqlAgent`; the arguments are `train_eval`'s, then gin's."""
   del num_batches
-  critics = _critics(time_step_spec, action_spec, seed)
   return iql_agent.IqlAgent(
       time_step_spec, action_spec,
-      _actor(time_step_spec, action_spec, baseline_networks.GaussianHead, seed),
-      *critics,
+      _learners(time_step_spec, action_spec, baseline_networks.GaussianHead,
+                seed, _adam(tf.keras.optimizers.schedules.CosineDecay(
+                    actor_learning_rate, actor_decay_steps)),
+                _adam(critic_learning_rate)),
       value_network=baseline_networks.baseline_critic(
           (time_step_spec.observation,), seed=10 * seed + 3_000),
-      actor_optimizer=_adam(tf.keras.optimizers.schedules.CosineDecay(
-          actor_learning_rate, actor_decay_steps)),
-      critic_optimizer=_adam(critic_learning_rate),
       value_optimizer=_adam(value_learning_rate),
       train_step_counter=train_step_counter)
 
@@ -102,13 +100,11 @@ def build_cql(time_step_spec: ts.TimeStep,
               alpha_learning_rate: float = 1e-4) -> tf_agent.TFAgent:
   """Builds a `CqlAgent`; the arguments are `train_eval`'s, then gin's."""
   del num_batches
-  critics = _critics(time_step_spec, action_spec, seed)
   return cql_agent.CqlAgent(
-      time_step_spec, action_spec, *critics,
-      actor_network=_actor(time_step_spec, action_spec,
-                           baseline_networks.tanh_normal_head, seed),
-      actor_optimizer=_adam(actor_learning_rate),
-      critic_optimizer=_adam(critic_learning_rate),
+      time_step_spec, action_spec,
+      _learners(time_step_spec, action_spec,
+                baseline_networks.tanh_normal_head, seed,
+                _adam(actor_learning_rate), _adam(critic_learning_rate)),
       alpha_optimizer=_adam(alpha_learning_rate),
       seed=seed, train_step_counter=train_step_counter)
 
@@ -120,10 +116,15 @@ def _actor(time_step_spec: ts.TimeStep, action_spec: types.NestedTensorSpec,
       time_step_spec.observation, action_spec, head, seed=10 * seed + 2_000)
 
 
-def _critics(time_step_spec: ts.TimeStep, action_spec: types.NestedTensorSpec,
-             seed: int) -> tuple[network.Network, network.Network]:
+def _learners(time_step_spec: ts.TimeStep, action_spec: types.NestedTensorSpec,
+              head: baseline_networks.Head, seed: int,
+              actor_optimizer: types.Optimizer,
+              critic_optimizer: types.Optimizer
+              ) -> agent_parts.ActorAndCritics:
+  actor = _actor(time_step_spec, action_spec, head, seed)
   first, second = (
       baseline_networks.baseline_critic(
           (time_step_spec.observation, action_spec), seed=10 * seed + start)
       for start in (1_000, 1_500))
-  return first, second
+  return agent_parts.ActorAndCritics(
+      actor, (first, second), actor_optimizer, critic_optimizer)

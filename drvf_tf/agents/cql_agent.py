@@ -41,11 +41,7 @@ class CqlAgent(cql_sac_agent.CqlSacAgent):
   def __init__(self,
                time_step_spec: ts.TimeStep,
                action_spec: types.NestedTensorSpec,
-               critic_network: network.Network,
-               critic_network_2: network.Network,
-               actor_network: network.Network,
-               actor_optimizer: types.Optimizer,
-               critic_optimizer: types.Optimizer,
+               learners: agent_parts.ActorAndCritics,
                alpha_optimizer: types.Optimizer,
                cql_alpha: float = 10.0,
                num_cql_samples: int = 10,
@@ -65,11 +61,7 @@ class CqlAgent(cql_sac_agent.CqlSacAgent):
     Args:
       time_step_spec: Of the environment; one observation vector.
       action_spec: One continuous action vector, all bounds alike.
-      critic_network: (Observations, actions) to Q; the target is its copy.
-      critic_network_2: The second critic.
-      actor_network: Observations to a tanh-Gaussian.
-      actor_optimizer: Of the actor.
-      critic_optimizer: Of both critics.
+      learners: The actor gives a tanh-Gaussian.
       alpha_optimizer: Of the temperature.
       cql_alpha: Weight of the conservative term, or where it starts.
       num_cql_samples: Actions sampled from the policy, and as many uniform.
@@ -95,15 +87,16 @@ class CqlAgent(cql_sac_agent.CqlSacAgent):
       target_entropy = -float(action_spec.shape.num_elements())
     if train_step_counter is None:
       train_step_counter = agent_parts.own_train_step()
+    actor, (critic_1, critic_2), actor_optimizer, critic_optimizer = learners
     super().__init__(
-        time_step_spec, _with_scalar_bounds(action_spec), critic_network,
-        actor_network, actor_optimizer, critic_optimizer, alpha_optimizer,
+        time_step_spec, _with_scalar_bounds(action_spec), critic_1,
+        actor, actor_optimizer, critic_optimizer, alpha_optimizer,
         cql_alpha=cql_alpha, num_cql_samples=num_cql_samples,
         include_critic_entropy_term=include_critic_entropy_term,
         use_lagrange_cql_alpha=use_lagrange_cql_alpha, cql_tau=cql_tau,
-        num_bc_steps=num_bc_steps, critic_network_2=critic_network_2,
-        target_critic_network=critic_network.copy(name='TargetCritic1'),
-        target_critic_network_2=critic_network_2.copy(name='TargetCritic2'),
+        num_bc_steps=num_bc_steps, critic_network_2=critic_2,
+        target_critic_network=critic_1.copy(name='TargetCritic1'),
+        target_critic_network_2=critic_2.copy(name='TargetCritic2'),
         target_update_tau=target_update_tau, gamma=gamma,
         target_entropy=target_entropy, train_step_counter=train_step_counter,
         name=name)

@@ -4,6 +4,7 @@ A method is a choice of parts: the critic's head (what a Q sample is), the
 backup (what each member regresses on), and the regularizers (what else the
 critic minimises). See the table in docs/methods.md.
 """
+import functools
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, Optional
 
@@ -23,9 +24,30 @@ from drvf_tf.networks import noise, q_values, statistics
 
 
 class ActorPass(NamedTuple):
-  """The actor's objective and the log-probabilities it was taken at."""
+  """The actor's objective and what the temperature answers to.
+
+  Attributes:
+    loss: Scalar, this replica's part.
+    log_pi: Log-probabilities that it was taken at, `[B]`.
+    metrics: Scalars, this replica's parts.
+    excess: By how much a constraint is broken, `[B]`, where there is one.
+  """
   loss: tf.Tensor
   log_pi: tf.Tensor
+  metrics: dict[str, tf.Tensor]
+  excess: Optional[tf.Tensor] = None
+
+
+class Targets(NamedTuple):
+  """What the critic regresses on.
+
+  Attributes:
+    values: `[1, B]` or `[M, B]`.
+    weights: Of the rows in the Bellman error, `[B]`; None where all are alike.
+    metrics: Scalars, this replica's parts.
+  """
+  values: tf.Tensor
+  weights: Optional[tf.Tensor]
   metrics: dict[str, tf.Tensor]
 
 
@@ -50,6 +72,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
                td_weight: float = 1.0,
                backup_entropy: float = 1.0,
                num_samples: int = 1,
+               td_samples: Optional[int] = None,
                gamma: float = 0.99,
                target_update_tau: float = 0.005,
                target_update_period: int = 1,
@@ -84,6 +107,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       backup_entropy: Share of the entropy bonus −β log π in Eq. (14); 0 where
         a method leaves it out.
       num_samples: n, posterior draws per member.
+      td_samples: The same in the Bellman error; n by default.
       gamma: Discount γ.
       target_update_tau: Polyak step of the target critic.
       target_update_period: Train steps between target updates.
@@ -134,6 +158,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     self._actor_constraint = actor_constraint
     self._td_weight, self._num_samples = td_weight, num_samples
     self._backup_entropy, self._num_batches = backup_entropy, num_batches
+    self._td_samples = td_samples or num_samples
     self._seed, self._initial_value = seed, initial_value
     self.initialize()  # the target starts as a copy of the critic
 
@@ -173,6 +198,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
   # triples the time to trace a step.
   @tf.autograph.experimental.do_not_convert
   def _train(self, experience, weights):
+    data_weights = agent_parts.data_weights(experience)
     experience = self._as_transition(experience)
     time_steps, policy_steps, next_time_steps = experience
     actions = policy_steps.action
@@ -183,7 +209,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     with tf.GradientTape(watch_accessed_variables=False) as tape:
       tape.watch(variables)
       critic = self._critic_pass(
-          time_steps, actions, next_time_steps, weights, draws)
+          time_steps, actions, next_time_steps, weights, draws, data_weights)
     self._descend(tape, critic.loss, variables, self._critic_optimizer)
 
     variables = self.actor_network.trainable_variables
@@ -194,8 +220,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
 
     with tf.GradientTape(watch_accessed_variables=False) as tape:
       tape.watch(self._log_alpha)
-      alpha_loss = self._average(terms.temperature_objective(
-          self._log_alpha, actor.log_pi, self._target_entropy), weights)
+      alpha_loss = self._alpha_pass(actor, weights)
     self._descend(tape, alpha_loss, [self._log_alpha], self._alpha_optimizer)
 
     self.train_step_counter.assign_add(1)
@@ -203,14 +228,14 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     return self._loss_info(critic, actor, alpha_loss)
 
   def _loss(self, experience, weights=None, training=False):
+    data_weights = agent_parts.data_weights(experience)
     time_steps, policy_steps, next_time_steps = self._as_transition(experience)
     draws = noise.Draws.at_step(self._seed, self.train_step_counter)
     critic = self._critic_pass(
-        time_steps, policy_steps.action, next_time_steps, weights, draws)
+        time_steps, policy_steps.action, next_time_steps, weights, draws,
+        data_weights)
     actor = self._actor_pass(time_steps, policy_steps.action, weights, draws)
-    alpha_loss = self._average(terms.temperature_objective(
-        self._log_alpha, actor.log_pi, self._target_entropy), weights)
-    return self._loss_info(critic, actor, alpha_loss)
+    return self._loss_info(critic, actor, self._alpha_pass(actor, weights))
 
   def critic_loss(self, time_steps, actions, next_time_steps,
                   td_errors_loss_fn=None, gamma=None, reward_scale_factor=None,
@@ -274,36 +299,47 @@ class EnsembleSacAgent(sac_agent.SacAgent):
   def _critic_pass(self, time_steps: ts.TimeStep, actions: tf.Tensor,
                    next_time_steps: ts.TimeStep,
                    weights: Optional[tf.Tensor],
-                   draws: noise.Draws) -> agent_parts.Pass:
+                   draws: noise.Draws,
+                   data_weights: Optional[tf.Tensor] = None
+                   ) -> agent_parts.Pass:
     """Eq. (16): the trunk runs once over the data and all pairs asked for."""
-    targets = self._td_targets(next_time_steps, draws)
+    targets = self._weighted_targets(next_time_steps, weights, draws)
     context = regularizers_lib.Context(
         self.critic_network, self._policy_distribution,
         time_steps.observation, actions, next_time_steps.observation,
-        self.action_spec, self.train_step_counter, self._num_batches, draws)
+        self.action_spec, self.train_step_counter, self._num_batches, draws,
+        functools.partial(self._bootstrap, next_time_steps), data_weights)
     pairs = {part: part.pairs(context) for part in self._regularizers}
     asked = {part: pair for part, pair in pairs.items() if pair is not None}
     sets = [(time_steps.observation, actions),
             *((pair.observations, pair.actions) for pair in asked.values())]
     q_data, *q_asked = self.critic_network.evaluate(
-        sets, self._num_samples, draws.seed())
+        sets, self._td_samples, draws.seed())
     q_pairs = dict(zip(asked, q_asked))
 
-    td = self._average(terms.bellman_error(q_data.samples, targets), weights)
+    td = self._average(terms.bellman_error(q_data.samples, targets.values),
+                       targets.weights)
     loss = self._td_weight * td
-    metrics = {'td_loss': td}
+    metrics = {'td_loss': td, **targets.metrics}
     for part in self._regularizers:
       term, value = part.loss(context, regularizers_lib.Seen(
           q_data, pairs[part], q_pairs.get(part)))
       loss += self._average(term)
       metrics[part.name] = self._average(value)
     metrics.update(self._q_metrics('data', q_data))
-    metrics['target_mean'] = agent_parts.share(targets)
-    metrics['effective_members'] = agent_parts.share(
-        statistics.effective_members(q_data.samples))
+    metrics['target_mean'] = agent_parts.share(targets.values)
+    if self.critic_network.num_members * self._td_samples > 2:
+      # Two functions always differ in one direction.
+      metrics['effective_members'] = agent_parts.share(
+          statistics.effective_members(q_data.samples))
     metrics['posterior_std'] = agent_parts.share(
         self.critic_network.head.posterior_std())
     return agent_parts.Pass(loss, metrics)
+
+  def _weighted_targets(self, next_time_steps: ts.TimeStep,
+                        weights: Optional[tf.Tensor],
+                        draws: noise.Draws) -> Targets:
+    return Targets(self._td_targets(next_time_steps, draws), weights, {})
 
   def _td_targets(self, next_time_steps: ts.TimeStep,
                   draws: noise.Draws) -> tf.Tensor:
@@ -317,6 +353,12 @@ class EnsembleSacAgent(sac_agent.SacAgent):
         self._reward_scale_factor * next_time_steps.reward,
         next_time_steps.discount, self._backup(next_q), next_log_pi,
         self._backup_entropy * tf.exp(self._log_alpha), self._gamma)
+
+  def _bootstrap(self, next_time_steps: ts.TimeStep,
+                 next_value: tf.Tensor) -> tf.Tensor:
+    """r + γ V(s') without entropy, and with a gradient; V is `[..., B]`."""
+    return (self._reward_scale_factor * next_time_steps.reward
+            + self._gamma * next_time_steps.discount * next_value)
 
   def _actor_pass(self, time_steps: ts.TimeStep, actions: tf.Tensor,
                   weights: Optional[tf.Tensor],
@@ -334,6 +376,12 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     metrics = self._q_metrics('policy', q)
     metrics['entropy'] = -agent_parts.share(log_pi)
     return ActorPass(loss, log_pi, metrics)
+
+  def _alpha_pass(self, actor: ActorPass,
+                  weights: Optional[tf.Tensor]) -> tf.Tensor:
+    """SAC's objective of the temperature."""
+    return self._average(terms.temperature_objective(
+        self._log_alpha, actor.log_pi, self._target_entropy), weights)
 
   def _policy_distribution(self, observations: tf.Tensor) -> Any:
     return self.actor_network(observations)[0]

@@ -21,31 +21,22 @@ class IqlAgent(tf_agent.TFAgent):
   def __init__(self,
                time_step_spec: ts.TimeStep,
                action_spec: types.NestedTensorSpec,
-               actor_network: network.Network,
-               critic_network: network.Network,
-               critic_network_2: network.Network,
+               learners: agent_parts.ActorAndCritics,
                value_network: network.Network,
-               actor_optimizer: types.Optimizer,
-               critic_optimizer: types.Optimizer,
                value_optimizer: types.Optimizer,
                expectile: float = 0.7,
                temperature: float = 3.0,
                max_weight: float = 100.0,
                gamma: float = 0.99,
                target_update_tau: float = 0.005,
-               train_step_counter: Optional[tf.Variable] = None,
-               name: Optional[str] = None):
+               train_step_counter: Optional[tf.Variable] = None):
     """Creates the agent.
 
     Args:
       time_step_spec: Of the environment; one observation vector.
       action_spec: One bounded, continuous action vector.
-      actor_network: Observations to a distribution of actions.
-      critic_network: (Observations, actions) to Q; the target is its copy.
-      critic_network_2: The second critic.
+      learners: The actor gives a distribution.
       value_network: (Observations,) to V.
-      actor_optimizer: Of the actor.
-      critic_optimizer: Of both critics.
       value_optimizer: Of V.
       expectile: τ of Eq. (5).
       temperature: β of Eq. (7).
@@ -53,9 +44,8 @@ class IqlAgent(tf_agent.TFAgent):
       gamma: Discount γ.
       target_update_tau: Polyak step of the target critics.
       train_step_counter: Counts train steps; the agent's own by default.
-      name: Name of the agent.
     """
-    tf.Module.__init__(self, name=name)
+    tf.Module.__init__(self)
     agent_parts.check_action_spec(action_spec)
     if not 0 < expectile < 1:
       raise ValueError(
@@ -64,21 +54,19 @@ class IqlAgent(tf_agent.TFAgent):
       raise ValueError(f'temperature must not be negative, not {temperature}.')
     if train_step_counter is None:
       train_step_counter = agent_parts.own_train_step()
-    self._actor_network, self._value_network = actor_network, value_network
-    self._critics = (critic_network, critic_network_2)
+    (self._actor_network, self._critics, self._actor_optimizer,
+     self._critic_optimizer) = learners
+    self._value_network, self._value_optimizer = value_network, value_optimizer
     self._targets = tuple(critic.copy(name=f'TargetCritic{i}')
                           for i, critic in enumerate(self._critics, 1))
     for built in (*self._critics, *self._targets, value_network,
-                  actor_network):
+                  learners.actor):
       built.create_variables()
-    self._actor_optimizer = actor_optimizer
-    self._critic_optimizer = critic_optimizer
-    self._value_optimizer = value_optimizer
     self._expectile, self._temperature = expectile, temperature
     self._max_weight = max_weight
     self._gamma, self._tau = gamma, target_update_tau
     policy = actor_policy.ActorPolicy(
-        time_step_spec, action_spec, actor_network)
+        time_step_spec, action_spec, learners.actor)
     super().__init__(
         time_step_spec, action_spec, policy, collect_policy=policy,
         train_sequence_length=2, train_step_counter=train_step_counter)

@@ -1,9 +1,11 @@
 """Learning rates that change in the course of a run."""
 import math
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import gin
 import tensorflow as tf
+
+Rate = Union[float, tf.keras.optimizers.schedules.LearningRateSchedule]
 
 
 @gin.configurable

@@ -2,14 +2,16 @@
 import contextlib
 import io
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
+import gin
 import numpy as np
 import tensorflow as tf
 from absl import logging
 
 from drvf_tf import errors
-from drvf_tf.benchmark import step_cost, timing
+from drvf_tf.benchmark import model_cost, step_cost, timing
+from drvf_tf.runs import gin_files
 from drvf_tf.train import methods
 
 
@@ -21,17 +23,17 @@ class Row(NamedTuple):
     files: gin files.
     bindings: gin bindings on top.
     sizes: (observation, action).
-    paper_seconds: Of 1,000 steps on the paper's Tesla P40.
+    paper_seconds: Of 1,000 steps on the paper's Tesla P40, where it says.
   """
   label: str
   files: tuple[str, ...]
   bindings: tuple[str, ...]
   sizes: tuple[int, int]
-  paper_seconds: float
+  paper_seconds: Optional[float] = None
 
 
 def _row(label: str, task: str, overlay: str, members: int,
-         paper_seconds: float) -> Row:
+         paper_seconds: Optional[float] = None) -> Row:
   files = (f'gin/{task}_medium.gin', 'gin/paper.gin',
            *([f'gin/baselines/{overlay}.gin'] if overlay else []))
   return Row(f'{label} {members}, {task}', files,
@@ -39,7 +41,8 @@ def _row(label: str, task: str, overlay: str, members: int,
              (11, 3) if task == 'hopper' else (17, 6), paper_seconds)
 
 
-# Table "computation" of the paper, by the names that `--methods` takes.
+# Table "computation" of the paper, and what it does not have, by the names that
+# `--methods` takes.
 ROWS: dict[str, Row] = {
     'pbrl_10': _row('PBRL', 'halfcheetah', 'pbrl', 10, 147.3),
     'sac_n_10': _row('SAC-N', 'halfcheetah', 'sac_n', 10, 19.4),
@@ -49,7 +52,30 @@ ROWS: dict[str, Row] = {
     'edac_50': _row('EDAC', 'hopper', 'edac', 50, 25.5),
     'drvf_3': _row('DRVF', 'halfcheetah', '', 3, 33.4),
     'drvf_5': _row('DRVF', 'walker2d', '', 5, 33.8),
+    'mopo': _row('MOPO', 'halfcheetah', 'mopo', 2),
+    'combo': _row('COMBO', 'halfcheetah', 'combo', 2),
+    'drvf_model': _row('DRVF + model', 'halfcheetah', 'drvf_model', 3),
 }
+
+
+def row_of(name: str) -> Row:
+  """A line of the table, or any other method on halfcheetah-medium.
+
+  Args:
+    name: Of `ROWS`, or of a file in gin/baselines.
+
+  Raises:
+    UserError: There is neither.
+  """
+  if name in ROWS:
+    return ROWS[name]
+  if name not in gin_files.methods():
+    raise errors.UserError(
+        f'There is no method {name!r}: the cost table has {", ".join(ROWS)}, '
+        f'and gin/baselines {", ".join(gin_files.methods()[1:])}.')
+  task = 'gin/halfcheetah_medium.gin'
+  overlay = gin_files.of_method(name, task)
+  return Row(name, (task, *([overlay] if overlay else [])), (), (17, 6))
 
 
 def candidate(row: Row, files: Sequence[str] = (),
@@ -58,8 +84,9 @@ def candidate(row: Row, files: Sequence[str] = (),
   observation, action = row.sizes
   agent = methods.agent_of([*row.files, *files], [*row.bindings, *bindings],
                            observation, action)
-  experience = step_cost.batch(
-      step_cost.Sizes(observation=observation, action=action))
+  experience = step_cost.batch(step_cost.Sizes(
+      batch=gin.get_bindings('train_eval')['batch_size'],
+      observation=observation, action=action))
   one = tf.function(agent.train, autograph=False)
 
   @tf.function
@@ -92,7 +119,7 @@ def run(names: Sequence[str], rounds: int, files: Sequence[str] = (),
   """Times the methods side by side.
 
   Args:
-    names: Of `ROWS`.
+    names: Of `ROWS`, or of files in gin/baselines.
     rounds: Turns of each.
     files: gin files over each method's own; then the sizes are no longer the
       paper's, and its seconds are left out.
@@ -101,16 +128,26 @@ def run(names: Sequence[str], rounds: int, files: Sequence[str] = (),
   Returns:
     The table.
   """
-  for name in names:
-    if name not in ROWS:
-      raise errors.UserError(
-          f'There is no method {name!r} in the cost table: there are '
-          f'{", ".join(ROWS)}.')
-  candidates = [candidate(ROWS[name], files, bindings) for name in names]
+  rows = [row_of(name) for name in names]
+  candidates, models = [], {}
+  for row in rows:
+    candidates.append(candidate(row, files, bindings))
+    found = model_cost.measure([*row.files, *files],
+                               [*row.bindings, *bindings], row.sizes)
+    if found is not None:
+      models[row.label] = found
   costs = timing.interleave(candidates, rounds)
-  published = ({} if files or bindings else
-               {row.label: row.paper_seconds for row in ROWS.values()})
-  return table(candidates, costs, published)
+  published = {} if files or bindings else {
+      row.label: row.paper_seconds for row in rows
+      if row.paper_seconds is not None}
+  return '\n'.join([
+      table(candidates, costs, published),
+      *(f'{label}: {model_cost.sentence(found, _seconds(costs[label]))}'
+        for label, found in models.items())])
+
+
+def _seconds(costs: Sequence[timing.Cost]) -> float:
+  return float(np.median(timing.cpu_seconds(costs)))
 
 
 def table(candidates: Sequence[timing.Candidate], costs: timing.Costs,
@@ -130,7 +167,7 @@ def table(candidates: Sequence[timing.Candidate], costs: timing.Costs,
            + ('   paper: GPU s per 1,000 steps' if published else '')]
   for c in candidates:
     lines.append(
-        f'{c.name:24}{1e3 * np.median(timing.cpu_seconds(costs[c.name])):12.1f}'
+        f'{c.name:24}{1e3 * _seconds(costs[c.name]):12.1f}'
         f'{c.flops / 1e9:12.2f}{c.parameters:13,}'
-        + (f'{published[c.name]:31.1f}' if published else ''))
+        + (f'{published[c.name]:31.1f}' if c.name in published else ''))
   return '\n'.join(lines)

@@ -33,8 +33,8 @@ def run(num_steps: int = 10_000, repeats: int = 5) -> list[tuple[Any, ...]]:
     import gymnasium
   except ImportError as error:
     raise errors.UserError(
-        'the comparison needs gymnasium: `pip install '
-        '"drvf_tf[benchmark]"`.') from error
+        'The comparison needs gymnasium: `pip install '
+        "'drvf_tf[benchmark]'`.") from error
   rows = []
   for ours, theirs in _PAIRS:
     our_env = d4rl_tasks.Task(ours, seed=0)

@@ -105,9 +105,10 @@ def batch(sizes: Sizes) -> trajectory.Transition:
   rows = sizes.batch
   step_type, ones = tf.ones([rows], tf.int32), tf.ones([rows])
   discount = tf.cast(tf.range(rows) % 8 > 0, tf.float32)
+  action = tf.tanh(normal(rows, sizes.action))
   return trajectory.Transition(
       ts.TimeStep(step_type, ones, ones, normal(rows, sizes.observation)),
-      policy_step.PolicyStep(tf.tanh(normal(rows, sizes.action)), (), ()),
+      policy_step.PolicyStep(action, (), {'next_action': action}),
       ts.TimeStep(step_type, normal(rows), discount,
                   normal(rows, sizes.observation)))
 

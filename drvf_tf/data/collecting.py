@@ -97,9 +97,9 @@ def episodes_in_words(arrays: Mapping[str, np.ndarray]) -> str:
   ends = arrays['terminals'] | arrays['timeouts']
   whole = int(ends.sum())
   if ends[-1]:
-    return f'{whole:,} whole episodes'
-  return (f'{whole + 1:,} episodes ({whole:,} whole, the last cut off by the '
-          'end of the recording)')
+    return f'{whole:,} whole episode{"s" * (whole != 1)}'
+  return (f'{whole + 1:,} episode{"s" * (whole > 0)} ({whole:,} whole, the '
+          'last cut off by the end of the recording)')
 
 
 def describe(actor: str, num_steps: int, seed: int,

@@ -13,8 +13,8 @@ def read(dataset_id: str) -> tuple[dict[str, np.ndarray], tuple[Any, Any]]:
     import minari
   except ImportError as error:
     raise errors.UserError(
-        'reading Minari datasets needs the package minari: `pip install '
-        '"drvf_tf[minari]"`.') from error
+        'Reading Minari datasets needs the package minari: `pip install '
+        "'drvf_tf[minari]'`.") from error
   logging.warning(
       "%s comes from Minari. Minari's MuJoCo datasets are NOT D4RL's v2: they "
       "were collected anew, in another simulator; their scores cannot be "

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-# The arrays of a dataset, in the order in which `hash` reads them.
+# The arrays of any dataset, in the order in which `hash` reads them.
 ARRAYS = ('observations', 'actions', 'rewards', 'next_observations',
           'terminals', 'episode_ends')
 
@@ -35,6 +35,8 @@ class OfflineDataset:
       are (raw - mean) / std. A policy must do the same to what it sees.
     observation_std: [observation], where observations are normalised.
     held_out: episodes that were set aside before training, where there are.
+    next_actions: [size, action] what was done in s', where a method asks for
+      it; a terminal row's means nothing.
     cut_off: whether the recording stopped before the last episode did.
   """
   observations: np.ndarray
@@ -51,6 +53,7 @@ class OfflineDataset:
   observation_mean: Optional[np.ndarray] = None
   observation_std: Optional[np.ndarray] = None
   held_out: Optional['OfflineDataset'] = None
+  next_actions: Optional[np.ndarray] = None
   cut_off: bool = False
 
   def __post_init__(self) -> None:
@@ -76,6 +79,11 @@ class OfflineDataset:
     """Number of episodes, a cut-off last one included."""
     return int(self.episode_ends.sum())
 
+  @property
+  def arrays(self) -> tuple[str, ...]:
+    """Names of the arrays that have a row for each transition."""
+    return ARRAYS if self.next_actions is None else (*ARRAYS, 'next_actions')
+
   def replace(self, **changes: Any) -> 'OfflineDataset':
     """A copy with other values."""
     return dataclasses.replace(self, **changes)
@@ -100,7 +108,7 @@ class OfflineDataset:
   def hash(self) -> str:
     """SHA-256 of the arrays' content: the identity of the data."""
     digest = hashlib.sha256()
-    for name in ARRAYS:
+    for name in self.arrays:
       array = np.ascontiguousarray(getattr(self, name))
       digest.update(f'{name}{array.shape}{array.dtype}'.encode())
       digest.update(array.data)

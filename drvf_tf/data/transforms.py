@@ -91,6 +91,29 @@ def hold_out_episodes(dataset: offline_dataset.OfflineDataset,
   return _rows(dataset, ~aside).replace(held_out=_rows(dataset, aside))
 
 
+@gin.configurable
+def next_actions(dataset: offline_dataset.OfflineDataset
+                 ) -> offline_dataset.OfflineDataset:
+  """Gives each row the action that was recorded in s', as ReBRAC wants it.
+
+  The last row of an episode has none. It is dropped, as D4RL's own loader
+  drops timeouts, unless it is a terminal: nothing is bootstrapped from that
+  one, and its own action stands in.
+  """
+  ends, terminals = dataset.episode_ends, dataset.terminals
+  following = np.concatenate([dataset.actions[1:], dataset.actions[-1:]])
+  following[ends] = dataset.actions[ends]
+  keep = ~ends | terminals
+  if not keep.any():
+    raise errors.UserError(
+        f'No row of {dataset.name} has a next action: give longer episodes.')
+  # The end of a shortened episode moves to the row before it.
+  ends = keep & (ends | np.concatenate([~keep[1:], [False]]))
+  rows = _rows(
+      dataset.replace(next_actions=following, episode_ends=ends), keep)
+  return rows.replace(cut_off=dataset.cut_off)
+
+
 def _episode_numbers(dataset: offline_dataset.OfflineDataset) -> np.ndarray:
   """Which episode each row is of, [size]."""
   return np.cumsum(dataset.episode_ends) - dataset.episode_ends
@@ -100,4 +123,4 @@ def _rows(dataset: offline_dataset.OfflineDataset,
           rows: np.ndarray) -> offline_dataset.OfflineDataset:
   return dataset.replace(
       cut_off=dataset.cut_off and bool(rows[-1]),
-      **{name: getattr(dataset, name)[rows] for name in offline_dataset.ARRAYS})
+      **{name: getattr(dataset, name)[rows] for name in dataset.arrays})

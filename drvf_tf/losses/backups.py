@@ -36,6 +36,27 @@ def independent_mean(q: q_values.QValues) -> tf.Tensor:
 
 
 @gin.configurable
+def first_member(q: q_values.QValues) -> tf.Tensor:
+  """The mean of the first member's draws, as ATAC's actor sees it: `[1, B]`."""
+  return tf.reduce_mean(q.samples[:1], axis=2)
+
+
+@gin.configurable
+def minimum_of_means(q: q_values.QValues) -> tf.Tensor:
+  """The lowest of the members' means over draws: `[1, B]`."""
+  return tf.reduce_min(
+      tf.reduce_mean(q.samples, axis=2), axis=0, keepdims=True)
+
+
+@gin.configurable
+def soft_minimum(q: q_values.QValues, share: float = 0.75) -> tf.Tensor:
+  """share · lowest + (1 − share) · highest of those means (BCQ): `[1, B]`."""
+  means = tf.reduce_mean(q.samples, axis=2)
+  return (share * tf.reduce_min(means, axis=0, keepdims=True)
+          + (1.0 - share) * tf.reduce_max(means, axis=0, keepdims=True))
+
+
+@gin.configurable
 def independent_lcb(q: q_values.QValues, beta: float = 0.01) -> tf.Tensor:
   """Each member its own mean less β·Std between members (PBRL): `[M, B]`."""
   return q.mean - beta * statistics.between_std(q.mean)

@@ -55,6 +55,33 @@ def td3_bc_objective(q: tf.Tensor, mean_abs_q: tf.Tensor,
   return cloning_error(actions, data_actions) - weight * q
 
 
+def squared_distance(actions: tf.Tensor,
+                     data_actions: tf.Tensor) -> tf.Tensor:
+  """ReBRAC's penalty: |π(s) − a|², summed over action dimensions, `[B]`."""
+  return tf.reduce_sum(tf.math.squared_difference(actions, data_actions),
+                       axis=-1)
+
+
+def rebrac_objective(q: tf.Tensor, mean_abs_q: tf.Tensor,
+                     actions: tf.Tensor, data_actions: tf.Tensor,
+                     beta_1: float) -> tf.Tensor:
+  """ReBRAC's actor: β₁ |π(s) − a|² − λ Q(s, π(s)), with λ = 1 / mean |Q|.
+
+  Args:
+    q: The lower Q(s, π(s)) of the two critics, `[B]`.
+    mean_abs_q: Mean of |Q(s, π(s))| over the global batch, a scalar that no
+      gradient flows through.
+    actions: π(s), `[B, act]`.
+    data_actions: a, `[B, act]`.
+    beta_1: β₁.
+
+  Returns:
+    `[B]`.
+  """
+  return (beta_1 * squared_distance(actions, data_actions)
+          - q / tf.stop_gradient(mean_abs_q))
+
+
 def expectile_error(differences: tf.Tensor, expectile: float) -> tf.Tensor:
   """IQL, Eq. (5): |τ − 1(u < 0)| u² of u = Q(s, a) − V(s), `[B]`."""
   below = tf.cast(differences < 0, differences.dtype)

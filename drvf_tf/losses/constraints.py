@@ -1,11 +1,11 @@
 """Constraints on the actor: what may be made of Eq. (17). Not in the paper."""
-from typing import Callable
+from typing import Callable, Optional
 
 import gin
 import tensorflow as tf
 import tensorflow_probability as tfp
 
-from drvf_tf.networks import noise
+from drvf_tf.networks import noise, replicas
 
 # (Eq. (17) `[B]`, the policy, the data's actions, the train step) to `[B]`
 Constraint = Callable[
@@ -28,11 +28,16 @@ def behaviour_cloning(objective: tf.Tensor,
                       actions: tf.Tensor,
                       step: tf.Tensor,
                       weight: float = 1.0,
-                      warm_up_steps: int = 0) -> tf.Tensor:
-  """Adds weight · |π(s) − a|², the distance to the dataset's action.
+                      warm_up_steps: int = 0,
+                      value_scale: Optional[float] = None) -> tf.Tensor:
+  """Adds weight · w(s) · |π(s) − a|², the distance to the dataset's action.
 
   In the first `warm_up_steps` the actor clones and does nothing else, while
   the critic learns the value of the cloned policy.
+
+  w(s) is 1, or exp(V(s) / value_scale) over its mean in the batch, V being
+  what (17) maximises: where the policy does well it keeps to the data, where
+  the data themselves are stuck it is free to leave them.
 
   Args:
     objective: Eq. (17), `[B]`.
@@ -41,13 +46,18 @@ def behaviour_cloning(objective: tf.Tensor,
     step: The train step.
     weight: Of the distance, after the warm-up.
     warm_up_steps: How long the actor clones alone.
+    value_scale: In units of Q; None: w(s) = 1.
 
   Returns:
     `[B]`.
   """
   distance = tf.reduce_sum(tf.square(distribution.mode() - actions), axis=-1)
-  return tf.where(step < warm_up_steps, distance,
-                  objective + weight * distance)
+  term = weight * distance
+  if value_scale is not None:
+    values = -tf.stop_gradient(objective) / value_scale
+    weights = tf.exp(values - replicas.global_mean(values))
+    term *= weights / replicas.global_mean(weights)
+  return tf.where(step < warm_up_steps, distance, objective + term)
 
 
 @gin.configurable

@@ -5,7 +5,7 @@ agent evaluates them in the same pass as the data and hands the result to
 `loss`. A loss of shape `[R]` is averaged over the global batch, a scalar is
 added once.
 """
-from typing import Any, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional
 
 import gin
 import tensorflow as tf
@@ -42,6 +42,9 @@ class Context(NamedTuple):
     step: The train step.
     num_batches: |D| / B, batches in an epoch.
     draws: Where noise comes from.
+    bootstrap: Next values `[..., B]` to r + γ · (0 at a terminal, else them).
+    data_weights: `[B]`: a mean over the batch with these weights is one over
+      its rows of the data; None where all rows are.
   """
   critic: Any
   policy: ood_actions.Policy
@@ -52,6 +55,8 @@ class Context(NamedTuple):
   step: tf.Tensor
   num_batches: float
   draws: noise.Draws
+  bootstrap: Optional[Callable[[tf.Tensor], tf.Tensor]] = None
+  data_weights: Optional[tf.Tensor] = None
 
 
 class Seen(NamedTuple):

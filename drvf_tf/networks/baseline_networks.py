@@ -92,9 +92,10 @@ def baseline_actor(observation_spec: types.TensorSpec,
 @gin.configurable
 def baseline_critic(input_specs: Sequence[types.TensorSpec],
                     hidden_units: Sequence[int] = (256, 256),
+                    layer_norm: bool = False,
                     seed: Optional[int] = None) -> network.Network:
   """Q of (states, actions), or V of (states,): a `ValueNetwork`."""
-  return ValueNetwork(tuple(input_specs), hidden_units, seed)
+  return ValueNetwork(tuple(input_specs), hidden_units, layer_norm, seed)
 
 
 class ValueNetwork(network.Network):
@@ -102,17 +103,22 @@ class ValueNetwork(network.Network):
 
   def __init__(self, input_tensor_spec: tuple[types.TensorSpec, ...],
                hidden_units: Sequence[int] = (256, 256),
+               layer_norm: bool = False,
                seed: Optional[int] = None, name: str = 'ValueNetwork'):
     """Creates the network.
 
     Args:
       input_tensor_spec: Vectors, e.g. (observation, action).
       hidden_units: Widths of the ReLU layers.
+      layer_norm: Whether what each of them gives is normalised.
       seed: Of the initial weights.
       name: Name of the network.
     """
     super().__init__(input_tensor_spec, state_spec=(), name=name)
     self._hidden = _hidden_layers(hidden_units, seed)
+    if layer_norm:
+      self._hidden = [layer for dense in self._hidden for layer in (
+          dense, tf.keras.layers.LayerNormalization(epsilon=1e-5))]
     self._value = _dense(1, _shifted(seed, len(hidden_units)))
 
   def call(self, inputs, step_type=(), network_state=(), training=False):
@@ -122,6 +128,13 @@ class ValueNetwork(network.Network):
     for layer in self._hidden:
       rows = layer(rows)
     return self._value(rows)[:, 0], network_state
+
+
+def relu_layers(hidden_units: Sequence[int], outputs: int,
+                seed: Optional[int] = None) -> list[tf.keras.layers.Layer]:
+  """ReLU layers and a linear one."""
+  return [*_hidden_layers(hidden_units, seed),
+          _dense(outputs, _shifted(seed, len(hidden_units)))]
 
 
 def _hidden_layers(hidden_units: Sequence[int],

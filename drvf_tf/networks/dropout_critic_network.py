@@ -13,6 +13,7 @@ from drvf_tf.networks import (
   heads,
   q_values,
 )
+from drvf_tf.networks import spectral_norm as spectral_norm_lib
 
 
 @gin.configurable
@@ -26,6 +27,7 @@ class DropoutCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
   def __init__(self,
                input_tensor_spec: types.NestedTensorSpec,
                rate: float = 0.1,
+               spectral_norm: bool = False,
                head: Any = heads.PointHead,
                name: str = 'DropoutCriticNetwork',
                **kwargs: Any):
@@ -34,6 +36,8 @@ class DropoutCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
     Args:
       input_tensor_spec: (observation, action) specs, one vector each.
       rate: Share of each hidden layer's units that a mask drops.
+      spectral_norm: Whether every kernel is divided by its largest singular
+        value; not with `layer_norm`.
       head: Constructor of the last layer.
       name: Name of the network.
       **kwargs: Of `EnsembleCriticNetwork`.
@@ -42,6 +46,13 @@ class DropoutCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
       raise ValueError(f'rate must lie in [0, 1), not {rate}.')
     super().__init__(input_tensor_spec, head=head, name=name, **kwargs)
     self._rate = rate
+    self._spectral_norm = None
+    if spectral_norm:
+      if self._norm is not None:
+        raise ValueError('Either spectral_norm or layer_norm, not both.')
+      self._spectral_norm = spectral_norm_lib.SpectralNorm()
+      for layer in self._hidden:
+        layer.fold_into_kernel(self._spectral_norm)
 
   def _deviations(
       self, sets: Sequence[ensemble_critic_network.ObservationAndAction],
@@ -70,7 +81,8 @@ class DropoutCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
             functools.partial(_apply, repeat=repeat), members, masks)
         repeat = 1
     members = ensemble_critic_network.float32(members)  # [n·B, d] each
-    samples = self._head.sample(members, 1, seed, self._norm)  # [M, n·B, 1]
+    samples = self._head.sample(  # [M, n·B, 1]
+        members, 1, seed, self._spectral_norm or self._norm)
     samples = tf.reshape(samples, [self._num_members, num_samples, rows])
     samples = tf.transpose(samples, [0, 2, 1])
     mean, variance = tf.nn.moments(samples, axes=[2])

@@ -12,13 +12,20 @@ accelerator, or on a CPU with small layers. `EnsembleCriticNetwork` chooses.
 """
 import math
 from collections.abc import Sequence
-from typing import Callable, Optional, Union
+from typing import Callable, Optional, Protocol, Union
 
 import tensorflow as tf
 
 from drvf_tf.networks import row_division
 
 Members = Union[list[tf.Tensor], tf.Tensor]
+
+
+class Folded(Protocol):
+  """A linear map of a layer's inputs that its kernel takes over."""
+
+  def fold(self, kernel: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """`[M, in, out]` to (kernel `[M, in, out]`, offset `[M, 1, out]`)."""
 
 
 def each(function: Callable[..., tf.Tensor], members: Members,
@@ -78,7 +85,7 @@ class EnsembleDense(tf.keras.layers.Layer):
                activation: Optional[str] = None,
                bias_value: float = 0.1,
                l2: float = 0.0,
-               norm: Optional['EnsembleLayerNorm'] = None,
+               norm: Optional[Folded] = None,
                seed: Optional[int] = None,
                name: Optional[str] = None):
     """Creates the layer.
@@ -103,6 +110,10 @@ class EnsembleDense(tf.keras.layers.Layer):
     self._l2 = l2
     self._norm = norm
     self._seed = seed
+
+  def fold_into_kernel(self, norm: Folded) -> None:
+    """Sets what is folded into the kernels."""
+    self._norm = norm
 
   def build(self, input_shape: Union[tf.TensorShape,
                                      Sequence[tf.TensorShape]]) -> None:

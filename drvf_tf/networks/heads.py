@@ -113,7 +113,7 @@ class BayesianHead(tf.keras.layers.Layer):
              features: Members,
              num_samples: int = 1,
              seed: Optional[tf.Tensor] = None,
-             norm: Optional[Norm] = None) -> tf.Tensor:
+             norm: Optional[ensemble_layers.Folded] = None) -> tf.Tensor:
     """Draws n weight vectors per member, shared by all rows.
 
     Args:
@@ -212,7 +212,7 @@ class PointHead(tf.keras.layers.Layer):
              features: Members,
              num_samples: int = 1,
              seed: Optional[tf.Tensor] = None,
-             norm: Optional[Norm] = None) -> tf.Tensor:
+             norm: Optional[ensemble_layers.Folded] = None) -> tf.Tensor:
     """Q of every member, `[M, B, n]`: there is nothing to draw."""
     del seed
     if not self.built:

@@ -159,5 +159,5 @@ def _rliable() -> tuple[Any, Any]:
   except ImportError as error:
     raise errors.UserError(
         'Aggregates over tasks need the package rliable: install it with '
-        "`pip install '.[report]'`.") from error
+        "`pip install 'drvf_tf[report]'`.") from error
   return library, metrics

@@ -50,9 +50,10 @@ def blocks(rows: Sequence[comparison.Row],
            refused: Sequence[gathering.Refusal],
            target_score: Optional[float] = None) -> list[document.Block]:
   """All sections of the report."""
+  finished = sum(row.num_seeds for row in rows)
   return [
       document.Text(
-          f'{sum(row.num_seeds for row in rows)} finished runs, '
+          f'{finished} finished run{"s" * (finished != 1)}, '
           f'{len(refused)} folder{"s" * (len(refused) != 1)} left out. '
           f'{comparison.circumstances(rows)}'),
       *sections.results(rows),

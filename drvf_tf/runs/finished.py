@@ -127,7 +127,7 @@ def read(folder: pathlib.Path) -> Run:
         facts['git_commit'] or '', cost_record.read(facts))
   except KeyError as error:
     raise Unusable(
-        f'not a run folder of launch/train.py: no entry {error}') from error
+        f'not a run folder of drvf_tf: no entry {error}') from error
 
 
 def _evaluation(task: str, row: dict[str, Any]) -> Evaluation:

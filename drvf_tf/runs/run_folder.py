@@ -82,6 +82,7 @@ class RunFolder(run_reader.RunReader):
     if self.facts_file.exists():
       known = self.read_facts()
       known['starts'].append(start)
+      known['command'] = sys.argv  # the first may have asked for fewer steps
       for name in ('summary', 'finished'):  # not any more, if it is extended
         known.pop(name, None)
       self._write_facts(known)

@@ -46,6 +46,7 @@ class RunReader:
     self.board_folder = path / 'tensorboard'
     self.checkpoints_folder = path / 'checkpoints'
     self.policy_folder = path / 'policy'
+    self.dynamics_folder = path / 'dynamics'  # where a method has a model
     self.sweep_file = path / 'sweep.json'  # what a sweep notes of the run
     self.log_file = path / 'train.log'  # what it said, in a sweep
 

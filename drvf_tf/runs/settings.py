@@ -69,8 +69,11 @@ def method(bindings: Mapping[str, str]) -> str:
 
 
 def number(bindings: Mapping[str, str], name: str) -> Optional[int]:
-  """A whole number that is bound, or None."""
-  value = bindings.get(name, '').replace('_', '')
+  """A whole number that is bound, by itself or by a macro, or None."""
+  value = bindings.get(name, '')
+  if value.startswith('%'):
+    value = bindings.get(value[1:], '')
+  value = value.replace('_', '')
   return int(value) if re.fullmatch(r'-?\d+', value) else None
 
 

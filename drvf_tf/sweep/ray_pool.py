@@ -17,8 +17,8 @@ def check_installed() -> None:
   """Raises `UserError` where Ray is not installed."""
   if importlib.util.find_spec('ray') is None:
     raise errors.UserError(
-        "A sweep runs on Ray, which is not installed: pip install '.[sweep]' "
-        '(--dry_run works without).')
+        'A sweep runs on Ray, which is not installed: pip install '
+        "'drvf_tf[sweep]' (--dry_run works without).")
 
 
 def _check_reachable(address: Optional[str]) -> None:

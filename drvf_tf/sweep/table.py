@@ -1,8 +1,8 @@
 """Cells and their states as text."""
-import shlex
 from collections.abc import Sequence
 from typing import Optional
 
+from drvf_tf import project_files
 from drvf_tf.sweep import cells, states
 
 _HEADER = ('task', 'method', 'seed', 'state', 'step', 'of', 'steps/s', 'score',
@@ -52,7 +52,7 @@ def with_commands(todo: Sequence[cells.Cell],
   for cell, state, line in zip(todo, found, lines):
     result.append(line)
     result += [f'    {note}' for note in state.note.splitlines()]
-    result.append(f'    {shlex.join(cell.command)}')
+    result.append(f'    {project_files.command_line(cell.command)}')
   return result
 
 

@@ -7,7 +7,7 @@ import gin
 import tensorflow as tf
 
 from drvf_tf import errors
-from drvf_tf.data import sampling
+from drvf_tf.data import offline_dataset, sampling
 from drvf_tf.policies import policy_snapshot
 from drvf_tf.runs import building, run_folder, run_reader, runtime, settings
 from drvf_tf.runs import checkpoints as checkpoints_lib
@@ -37,7 +37,7 @@ class _Parts(NamedTuple):
   """What a run is made of."""
   schedule: schedule_lib.Schedule
   cluster: tf.distribute.Strategy
-  dataset: Any
+  batches: sampling.BatchSource
   agent: Any
   step: tf.Variable
   trainer: trainer_lib.Trainer
@@ -45,6 +45,11 @@ class _Parts(NamedTuple):
   monitors: monitors_lib.Monitors
   task: Any
   evaluation: Optional[evaluation_lib.Evaluation]  # the chief's alone
+
+  @property
+  def dataset(self) -> offline_dataset.OfflineDataset:
+    """What is learned from."""
+    return self.batches.dataset
 
 
 @gin.configurable
@@ -54,6 +59,7 @@ def train_eval(
     agent: Callable[..., Any] = gin.REQUIRED,
     environment: Callable[[], Any] = gin.REQUIRED,
     evaluation: Callable[..., evaluation_lib.Evaluation] = gin.REQUIRED,
+    batches: Callable[..., sampling.BatchSource] = sampling.TransitionSampler,
     strategy: Callable[[], tf.distribute.Strategy] = runtime.default_strategy,
     num_steps: int = 3_000_000,
     batch_size: int = 256,
@@ -72,6 +78,7 @@ def train_eval(
       seed=, train_step_counter=)`.
     environment: Gives the task to evaluate in; see `tasks`.
     evaluation: Gives the evaluation: `evaluation(task, policy, seed)`.
+    batches: Gives the source of batches: `batches(dataset, batch_size, seed)`.
     strategy: Gives the `tf.distribute` strategy.
     num_steps: Train steps of the run.
     batch_size: Transitions in the global batch of a step.
@@ -98,14 +105,15 @@ def train_eval(
     if runtime.is_chief(cluster):
       home = stack.enter_context(run_folder.RunFolder(folder))
     with errors.of_configuration():
-      parts = _build(stack, schedule, cluster, dataset, agent, environment,
-                     evaluation if home else None)
+      parts = _build(stack, schedule, cluster, dataset, batches, agent,
+                     environment, evaluation if home else None)
       checkpoints = checkpoints_lib.Checkpoints(
           run_reader.RunReader(folder).checkpoints_folder, keep_checkpoints,
-          agent=parts.agent, step=parts.step)
+          agent=parts.agent, step=parts.step, **parts.batches.state())
     stack.enter_context(errors.of_disk(folder))
     stack.enter_context(errors.of_divergence(folder))
     if home is None:
+      parts.batches.begin(parts.agent, folder, chief=False)
       checkpoints.resume()
       _loop(parts, None)
       return {}
@@ -114,12 +122,15 @@ def train_eval(
 
 
 def _build(stack: contextlib.ExitStack, schedule: schedule_lib.Schedule,
-           cluster: tf.distribute.Strategy, dataset: Callable, agent: Callable,
-           environment: Callable, evaluation: Optional[Callable]) -> _Parts:
+           cluster: tf.distribute.Strategy, dataset: Callable,
+           batches: Callable, agent: Callable, environment: Callable,
+           evaluation: Optional[Callable]) -> _Parts:
   """Builds the parts; evaluation's processes start during the trace."""
   batch_size, seed = schedule.batch_size, schedule.seed
-  sampler = sampling.TransitionSampler(dataset(), batch_size, seed)
-  data = sampler.dataset
+  source = batches(dataset(), batch_size, seed)
+  data = source.dataset
+  if source.interval is not None:
+    schedule.check('interval of the batches', source.interval)
   tf.random.set_seed(seed)
   if batch_size % cluster.num_replicas_in_sync:
     raise ValueError(
@@ -136,10 +147,10 @@ def _build(stack: contextlib.ExitStack, schedule: schedule_lib.Schedule,
       stack.callback(evaluator.close)
       schedule.check('interval', evaluator.interval)
     trainer = trainer_lib.Trainer(
-        learner, sampler, step, schedule.steps_per_call)
+        learner, source, step, schedule.steps_per_call)
   return _Parts(
-      schedule, cluster, data, learner, step, trainer, guard_lib.Guard(),
-      monitors_lib.Monitors(learner, sampler, data), task, evaluator)
+      schedule, cluster, source, learner, step, trainer, guard_lib.Guard(),
+      monitors_lib.Monitors(learner, source, data), task, evaluator)
 
 
 def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
@@ -161,6 +172,8 @@ def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
     print(f'{home.path} is a finished run.')
     _draw(home, parts)
   else:
+    parts.batches.begin(parts.agent, home.path, chief=True)
+    facts.update(parts.batches.facts())
     keeper = _prepare(stack, home, parts, checkpoints, config, facts)
     _train(home, parts, keeper)
     summary = keeper.finish(num_steps)
@@ -233,6 +246,7 @@ def _loop(parts: _Parts, keeper: Optional[bookkeeping.Bookkeeper]) -> None:
   any_process = runtime.Vote(parts.cluster)
   with interrupts_lib.Interrupts() as interrupts:
     while step < parts.schedule.num_steps:
+      parts.batches.refresh(step)
       metrics = parts.trainer()
       step += parts.schedule.steps_per_call
       parts.guard.check(metrics)

@@ -24,7 +24,7 @@ def check_installed() -> None:
     import sklearn.manifold  # noqa: F401
   except ImportError as error:
     raise errors.UserError(
-        "The picture's t-SNE needs scikit-learn: pip install '.[report]'."
+        "The picture's t-SNE needs scikit-learn: pip install 'drvf_tf[report]'."
     ) from error
 
 

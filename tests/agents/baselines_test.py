@@ -6,13 +6,17 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import trajectory
 
-from drvf_tf.agents import build_baselines, periodic_adam
+from drvf_tf.agents import build_baselines, periodic_adam, rebrac_agent
 from drvf_tf.networks import noise
 from tests import fakes
 
 _BUILDERS = {
     'bc': (build_baselines.build_bc, {}),
     'td3_bc': (build_baselines.build_td3_bc, {}),
+    'rebrac': (build_baselines.build_td3_bc, {
+        'build_td3_bc.agent_class': rebrac_agent.ReBracAgent,
+        'ReBracAgent.beta_1': 0.3, 'ReBracAgent.beta_2': 0.2,
+        'baseline_critic.layer_norm': True}),
     'iql': (build_baselines.build_iql, {}),
     'cql': (build_baselines.build_cql, {}),
     'cql_lagrange': (build_baselines.build_cql, {
@@ -96,6 +100,8 @@ def test_a_nan_loss_stops_the_step(name):
 @pytest.mark.parametrize('name, binding, value', [
     ('td3_bc', 'Td3BcAgent.alpha', -1.0),
     ('td3_bc', 'build_td3_bc.actor_update_period', 0),
+    ('rebrac', 'ReBracAgent.beta_1', -0.1),
+    ('rebrac', 'ReBracAgent.beta_2', -0.1),
     ('iql', 'IqlAgent.expectile', 1.0),
     ('iql', 'IqlAgent.temperature', -1.0),
     ('cql', 'CqlAgent.num_cql_samples', 0),
@@ -131,7 +137,64 @@ def test_td3_bc_targets_by_hand():
   expected = (batch.next_time_step.reward
               + 0.99 * batch.next_time_step.discount * np.minimum(*q))
   np.testing.assert_allclose(
-      agent._td_targets(batch.next_time_step), expected, rtol=1e-5, atol=1e-6)
+      agent._td_targets(batch), expected, rtol=1e-5, atol=1e-6)
+
+
+def _rebrac_batch():
+  batch = fakes.transition()
+  following = tf.constant(fakes.arrays(seed=3)[1])
+  return batch._replace(action_step=batch.action_step._replace(
+      info={'next_action': following}))
+
+
+def test_rebrac_penalises_the_target_by_the_datas_next_action():
+  agent, batch = _agent('rebrac', seed=5), _rebrac_batch()
+  observation = batch.next_time_step.observation
+  actions, _ = agent._target_actor_network(observation)
+  drawn = noise.Draws.at_step(5, tf.constant(0, tf.int64)).normal([8, 2])
+  actions = np.clip(actions + np.clip(0.2 * drawn, -0.5, 0.5), -1, 1)
+  q = [target((observation, tf.constant(actions)))[0].numpy() for target in (
+      agent._target_critic_network_1, agent._target_critic_network_2)]
+  distance = np.sum(
+      (actions - batch.action_step.info['next_action'])**2, axis=1)
+  expected = (batch.next_time_step.reward
+              + 0.99 * batch.next_time_step.discount
+              * (np.minimum(*q) - 0.2 * distance))
+  np.testing.assert_allclose(
+      agent._td_targets(agent._as_batch(batch)), expected,
+      rtol=1e-5, atol=1e-6)
+
+
+def test_rebracs_actor_climbs_the_lower_critic():
+  agent, batch = _agent('rebrac'), _rebrac_batch()
+  observation, actions = batch.time_step.observation, batch.action_step.action
+  own, _ = agent.actor_network(observation)
+  q = np.minimum(*(critic((observation, own))[0] for critic in (
+      agent._critic_network_1, agent._critic_network_2)))
+  expected = np.mean(0.3 * np.sum((own - actions)**2, axis=1)
+                     - q / np.mean(np.abs(q)))
+  found = agent.loss(batch).extra['actor_loss']
+  np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_rebracs_critics_are_normalised_and_its_actor_is_not():
+  agent = _agent('rebrac')
+  observation, actions = fakes.transition().time_step.observation, tf.zeros(
+      [8, 2])
+  rows = tf.concat([observation, actions], axis=-1)
+  critic = agent._critic_network_1
+  hidden = critic._hidden[1](critic._hidden[0](rows)).numpy()
+  np.testing.assert_allclose(hidden.mean(axis=1), 0, atol=1e-5)
+  np.testing.assert_allclose(hidden.std(axis=1), 1, rtol=1e-2)
+  assert len(critic.trainable_variables) == 2 * 4 + 2
+  assert len(agent.actor_network.trainable_variables) == 2 * 2 + 2
+
+
+def test_rebrac_says_what_it_misses():
+  batch = fakes.transition()
+  with pytest.raises(ValueError, match='method_transforms = \\(@next_actions'):
+    _agent('rebrac').train(batch._replace(
+        action_step=batch.action_step._replace(info=())))
 
 
 def test_td3_bc_moves_actor_and_targets_every_second_step():

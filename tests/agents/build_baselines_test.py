@@ -11,10 +11,10 @@ from tests import fakes
 _GIN = pathlib.Path(__file__).parents[2] / 'gin'
 _FILES = ('bc', 'filtered_bc', 'td3_bc', 'td3_bc_antmaze', 'td3_bc_maze2d',
           'iql', 'iql_antmaze', 'iql_maze2d', 'cql', 'cql_antmaze',
-          'cql_maze2d')
+          'cql_maze2d', 'rebrac', 'rebrac_antmaze', 'rebrac_maze2d')
 _TASKS = {'antmaze': 'antmaze_medium_play', 'maze2d': 'quickstart'}
 _CLASSES = {'bc': 'BcAgent', 'filtered': 'BcAgent', 'td3': 'Td3BcAgent',
-            'iql': 'IqlAgent', 'cql': 'CqlAgent'}
+            'iql': 'IqlAgent', 'cql': 'CqlAgent', 'rebrac': 'ReBracAgent'}
 
 # What the authors publish, by file: see each file's first comment.
 _PUBLISHED = {
@@ -31,6 +31,15 @@ _PUBLISHED = {
             'CqlAgent.use_lagrange_cql_alpha': False},
     'cql_antmaze': {'CqlAgent.use_lagrange_cql_alpha': True,
                     'affine_reward.scale': 4.0, 'affine_reward.offset': 0.5},
+    'rebrac': {'LARGE_BATCH/macro.value': 1_024, 'Td3BcAgent.gamma': 0.99,
+               'build_td3_bc.critic_learning_rate': 1e-3,
+               'baseline_critic.layer_norm': True},
+    'rebrac_antmaze': {'train_eval.batch_size': 256, 'Td3BcAgent.gamma': 0.999,
+                       'build_td3_bc.actor_learning_rate': 3e-4,
+                       'build_td3_bc.critic_learning_rate': 5e-5,
+                       'affine_reward.scale': 100.0,
+                       'affine_reward.offset': 0.0},
+    'rebrac_maze2d': {'affine_reward.scale': 1.0},
     'filtered_bc': {'best_episodes.fraction': 0.1},
 }
 

@@ -23,7 +23,7 @@ _GIN = pathlib.Path(__file__).parents[2] / 'gin'
 _ALL = ['drvf'] + sorted(
     path.stem for path in (_GIN / 'baselines').glob('*.gin'))
 # Two critics and their minimum, or none, are no ensemble.
-WITHOUT_ENSEMBLE = ('bc', 'filtered_bc', 'cql', 'td3_bc', 'iql')
+WITHOUT_ENSEMBLE = ('bc', 'filtered_bc', 'cql', 'td3_bc', 'iql', 'rebrac')
 
 
 def _slow_unless(fast):
@@ -34,16 +34,19 @@ def _slow_unless(fast):
 
 # The same parts with other numbers are for the slow tests, and so is what is
 # costly to show, for all but a few of different make.
-_SAME_PARTS = ('lb_sac', 'filtered_bc', 'pbrl_expert', '_antmaze', '_maze2d')
+_SAME_PARTS = ('lb_sac', 'filtered_bc', 'pbrl_expert', 'mopo', 'drvf_model',
+               '_antmaze', '_maze2d')
 METHODS = _slow_unless(lambda method: not method.endswith(_SAME_PARTS))
 COSTLY = _slow_unless(
-    lambda method: method in ('edac', 'pbrl_prior', 'dropout', 'td3_bc'))
+    lambda method: method in ('edac', 'pbrl_prior', 'dropout', 'td3_bc',
+                              'atac'))
 _SMALL = ['EnsembleCriticNetwork.hidden_units=(8, 8)',
           'EnsembleCriticNetwork.num_members=3',
           'tanh_gaussian_actor.hidden_units=(8, 8)',
           'baseline_actor.hidden_units=(8, 8)',
           'baseline_critic.hidden_units=(8, 8)',
-          'CqlAgent.num_bc_steps=1']
+          'CqlAgent.num_bc_steps=1', 'START=2', 'UwacAgent.num_masks=3',
+          'UwacAgent.warm_up_steps=1', 'BehaviourVae.hidden_units=(8, 8)']
 
 
 def _make(method, seed=0):

@@ -12,6 +12,7 @@ from tf_agents.specs import array_spec, tensor_spec
 from tf_agents.train import learner
 from tf_agents.trajectories import trajectory
 
+from drvf_tf.losses import constraints
 from drvf_tf.networks import heads
 from tests import fakes
 
@@ -86,9 +87,12 @@ def test_target_and_online_share_no_variable():
               & {id(v) for v in agent.target_critic_network.variables})
 
 
-@pytest.mark.parametrize('ood_batch_size', [None, 4])
-def test_two_replicas_equal_one_on_the_same_global_batch(ood_batch_size):
-  make = functools.partial(fakes.drvf, ood_batch_size=ood_batch_size)
+@pytest.mark.parametrize('arguments', [
+    {'ood_batch_size': None}, {'ood_batch_size': 4},
+    {'actor_constraint': functools.partial(
+        constraints.behaviour_cloning, weight=2.0, value_scale=0.1)}])
+def test_two_replicas_equal_one_on_the_same_global_batch(arguments):
+  make = functools.partial(fakes.drvf, **arguments)
   one, (two, train) = make(), fakes.on_two_replicas(make)
   for step in range(3):
     batch = fakes.transition(seed=step)

@@ -103,3 +103,15 @@ def test_a_policy_of_another_task_is_named(policy):
   with pytest.raises(errors.UserError,
                      match=r'takes observations \(11,\).*name the task'):
     collecting.policy_actor(policy, 'walker2d-medium-v2', 0, 0.)
+
+
+@pytest.mark.parametrize('ends, words', [
+    ([0, 1, 0, 1], '2 whole episodes'), ([0, 1], '1 whole episode'),
+    ([0, 1, 0], '2 episodes (1 whole, the last cut off by the end of the '
+     'recording)'),
+    ([0, 0], '1 episode (0 whole, the last cut off by the end of the '
+     'recording)')])
+def test_episodes_in_words(ends, words):
+  arrays = {'terminals': np.zeros(len(ends), bool),
+            'timeouts': np.array(ends, bool)}
+  assert collecting.episodes_in_words(arrays) == words

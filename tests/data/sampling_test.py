@@ -4,6 +4,7 @@ import pytest
 import tensorflow as tf
 
 from drvf_tf import data
+from drvf_tf.data import transforms
 
 
 @pytest.fixture(name='dataset')
@@ -34,6 +35,20 @@ def test_rows_are_the_datasets(dataset):
       batch.next_time_step.is_last(), dataset.terminals[rows])
   assert {part.dtype for part in _flat(batch)} == {
       np.dtype(np.float32), np.dtype(np.int32)}
+
+
+def test_next_actions_come_where_they_are_asked_for(dataset):
+  asked = transforms.next_actions(dataset)
+  sampler = data.TransitionSampler(asked, batch_size=64, seed=1)
+  step = tf.constant(5, tf.int64)
+  batch, rows = sampler(step), sampler.indices(step).numpy()
+  np.testing.assert_array_equal(
+      batch.action_step.info['next_action'], asked.next_actions[rows])
+  np.testing.assert_array_equal(
+      batch.next_time_step.observation, asked.next_observations[rows])
+  assert sampler.dataset.hash() == asked.hash()
+  plain = data.TransitionSampler(dataset, batch_size=64, seed=1)
+  assert plain(step).action_step.info == ()
 
 
 def test_the_rows_are_held_once(dataset):

@@ -86,6 +86,34 @@ def test_held_out_episodes_are_whole_and_not_trained_on(arrays):
     transforms.hold_out_episodes(whole, fraction=0.02)
 
 
+@pytest.mark.parametrize('recorded', [False, True])
+def test_next_actions_never_span_two_episodes(arrays, recorded):
+  # Row 3 is a terminal, row 7 a timeout, row 9 the end of the recording.
+  if recorded:
+    arrays['next_observations'] = arrays['observations'] + 1
+  dataset = transforms.next_actions(data.from_arrays(arrays, 'mine'))
+  # Without next observations rows 7 and 9 are not there, nor are their actions.
+  rows = [0, 1, 2, 3, 4, 5, 6, 8] if recorded else [0, 1, 2, 3, 4, 5]
+  following = [1, 2, 3, 3, 5, 6, 7, 9] if recorded else [1, 2, 3, 3, 5, 6]
+  np.testing.assert_array_equal(dataset.rewards, rows)
+  np.testing.assert_array_equal(
+      dataset.next_actions, arrays['actions'][following])
+  np.testing.assert_array_equal(
+      np.flatnonzero(dataset.episode_ends), [3, 6, 7] if recorded else [3, 5])
+  assert dataset.cut_off
+  assert dataset.hash() != dataset.replace(next_actions=None).hash()
+  part = transforms.hold_out_episodes(dataset, fraction=0.5)
+  assert len(part.next_actions) == part.size
+  assert len(part.held_out.next_actions) == part.held_out.size
+
+
+def test_no_next_action_at_all_is_said(arrays):
+  arrays['next_observations'] = arrays['observations']
+  arrays['timeouts'][:], arrays['terminals'][:] = True, False
+  with pytest.raises(errors.UserError, match='No row of mine has a next'):
+    transforms.next_actions(data.from_arrays(arrays, 'mine'))
+
+
 def test_holding_out_comes_last(arrays, tmp_path):
   np.savez(tmp_path / 'mine.npz', **arrays)
   with pytest.raises(errors.UserError, match='must be the last'):

@@ -99,3 +99,10 @@ def test_a_policy_without_a_task_is_told(run):
   result = _run(f'--policy={run / "policy"}')
   assert result.returncode == 2
   assert 'name the task with --task' in result.stderr
+
+
+def test_a_task_that_d4rl_does_not_have_is_one_line(run):
+  result = _run(f'--policy={run / "policy"}', '--task=corridor')
+  assert result.returncode == 2
+  (line,) = result.stderr.splitlines()
+  assert line.startswith("error: 'corridor' is not a D4RL task")

@@ -39,7 +39,7 @@ def test_flags_that_make_no_sense_are_one_sentence(tmp_path):
   assert 'did you mean hopper-medium-v2' in _sentence(
       out, '--task=hoper-medium-v2')
   assert 'new name' in _sentence(out, task, '--method=a=', '--method=a=')
-  assert "pip install '.[sweep]'" in _sentence(out, task)
+  assert "pip install 'drvf_tf[sweep]'" in _sentence(out, task)
   assert not list(tmp_path.iterdir())
 
 

@@ -27,6 +27,16 @@ def test_independent_mean_is_over_draws_alone():
   np.testing.assert_allclose(backups.independent_mean(Q), [[3., 8.], [4., -2.]])
 
 
+def test_first_member_leaves_the_others_out():
+  np.testing.assert_allclose(backups.first_member(Q), [[3., 8.]])
+
+
+def test_means_are_over_draws_before_members():
+  np.testing.assert_allclose(backups.minimum_of_means(Q), [[3., -2.]])
+  np.testing.assert_allclose(backups.soft_minimum(Q, share=0.75),
+                             [[0.75 * 3 + 0.25 * 4, 0.75 * -2 + 0.25 * 8]])
+
+
 def test_closed_form_lcb_uses_the_total_variance():
   # Row 0: mean 4, within (4+2)/2 = 3, between ((3-4)²+(5-4)²)/2 = 1.
   # Row 1: mean 3, within (1+3)/2 = 2, between ((8-3)²+(-2-3)²)/2 = 25.

@@ -37,6 +37,21 @@ def test_td3_bc_weighs_q_by_its_mean_size():
   np.testing.assert_allclose(tape.gradient(found, q), [-0.5, -0.5])
 
 
+def test_rebrac_weighs_the_penalty_and_normalises_q():
+  q = tf.Variable([2., -6.])
+  actions = tf.Variable([[1., 1.], [0., 0.]])
+  data = tf.constant([[0., 0.], [2., -1.]])
+  with tf.GradientTape() as tape:
+    mean = tf.reduce_mean(tf.abs(q))  # 4
+    found = baselines.rebrac_objective(q, mean, actions, data, beta_1=0.1)
+  # The distance is a sum over dimensions: 2 and 5.
+  np.testing.assert_allclose(found, [0.2 - 0.5, 0.5 + 1.5], rtol=1e-6)
+  by_q, by_actions = tape.gradient(found, (q, actions))
+  # No gradient flows through the normalisation.
+  np.testing.assert_allclose(by_q, [-0.25, -0.25])
+  np.testing.assert_allclose(by_actions, [[0.2, 0.2], [-0.4, 0.2]], rtol=1e-6)
+
+
 def test_expectile_error_weighs_the_two_sides():
   found = baselines.expectile_error(tf.constant([2., -2., 0.]), 0.9)
   np.testing.assert_allclose(found, [0.9 * 4, 0.1 * 4, 0.0], rtol=1e-6)

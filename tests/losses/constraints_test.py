@@ -27,6 +27,20 @@ def test_behaviour_cloning_by_hand():
                              rtol=1e-5)
 
 
+def test_cloning_weighed_by_value_by_hand():
+  distribution, actions = _policy_and_data()
+  objective = tf.constant([-4. * np.log(3.), 0.], tf.float32)  # V 4 log 3, 0
+  with tf.GradientTape() as tape:
+    tape.watch(objective)
+    constrained = constraints.behaviour_cloning(
+        objective, distribution, actions, tf.constant(5, tf.int64), weight=3.0,
+        warm_up_steps=5, value_scale=4.0)
+  # exp(V / 4) is 3 and 1, their mean 2, the distances 1 and 1.
+  np.testing.assert_allclose(
+      constrained - objective, [3. * 1.5, 3. * 0.5], rtol=1e-5)
+  np.testing.assert_allclose(tape.gradient(constrained, objective), [1., 1.])
+
+
 def test_in_the_warm_up_the_actor_only_clones():
   distribution, actions = _policy_and_data()
   objective = tf.constant([10., 20.])

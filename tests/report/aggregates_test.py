@@ -80,5 +80,5 @@ def test_improvement_is_over_drvf_or_the_best():
 def test_without_the_extra_one_sentence_says_what_to_install(
     rows, monkeypatch):
   monkeypatch.setitem(sys.modules, 'rliable', None)
-  with pytest.raises(errors.UserError, match=r"pip install '\.\[report\]"):
+  with pytest.raises(errors.UserError, match=r"pip install 'drvf_tf\[report\]"):
     aggregates.intervals(aggregates.scores(rows))

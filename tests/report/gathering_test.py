@@ -74,7 +74,7 @@ def test_what_is_left_out_is_listed_with_the_reason(tmp_path):
       '6_torn': 'no final evaluation',
       '6_new': 'not finished: its last evaluation is of step 0 of 60',
       '6_bad': 'not a whole run folder: Expecting',
-      '7_foreign': "not a run folder of launch/train.py: no entry 'train_eval",
+      '7_foreign': "not a run folder of drvf_tf: no entry 'train_eval",
       '8_facts': "no entry 'dataset_hash'",
       '9_json': 'run.json cannot be read',
       'empty': 'no run in it',

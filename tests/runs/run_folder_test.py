@@ -1,4 +1,5 @@
 """The lock, the configuration and the facts of a run folder."""
+import sys
 import time
 
 import pytest
@@ -48,6 +49,17 @@ def test_more_steps_may_be_asked_for_unless_a_schedule_ends_with_them(tmp_path):
     folder.describe(longer, {**_FACTS, 'step': 20})
     assert folder.summary is None
     assert folder.config() == longer
+
+
+def test_an_extended_run_keeps_the_command_of_all_its_steps(
+    tmp_path, monkeypatch):
+  with run_folder.RunFolder(tmp_path) as folder:
+    for step, steps in ((0, 20), (20, 40)):
+      command = ['train.py', f'--gin_param=train_eval.num_steps={steps}']
+      monkeypatch.setattr(sys, 'argv', command)
+      folder.describe(f'train_eval.num_steps = {steps}\n',
+                      {**_FACTS, 'step': step})
+    assert folder.read_facts()['command'] == command
 
 
 def test_facts_name_versions_and_every_start(tmp_path):

@@ -8,7 +8,8 @@ from drvf_tf.runs import gin_files
 from drvf_tf.sweep import cells, plan
 
 _ROOT = pathlib.Path(__file__).parents[2]
-_BASELINES = ['sac_n', 'edac', 'pbrl', 'td3_bc', 'iql', 'cql']
+_BASELINES = ['sac_n', 'edac', 'pbrl', 'atac', 'uwac', 'td3_bc', 'rebrac',
+              'iql', 'cql']
 
 
 def _file(folder, text):
@@ -80,8 +81,8 @@ def test_what_makes_no_sense_is_one_sentence(tmp_path, text, sentence):
 
 
 @pytest.mark.parametrize('name, methods, count', [
-    ('table1', ['drvf', *_BASELINES], 15 * 7 * 5),
-    ('antmaze', ['drvf', 'iql', 'td3_bc', 'bc', 'msg'], 4 * 5 * 5),
+    ('table1', ['drvf', *_BASELINES], 15 * 10 * 5),
+    ('antmaze', ['drvf', 'iql', 'td3_bc', 'rebrac', 'bc', 'msg'], 4 * 6 * 5),
     ('maze2d_smoke', ['drvf', 'drvf_bc'], 4)])
 def test_ready_sweeps(name, methods, count, tmp_path):
   found = plan.read(f'sweeps/{name}.gin')
@@ -99,3 +100,5 @@ def test_table1_has_the_values_of_each_task(tmp_path):
   assert files['hopper_medium', 'pbrl'] == f'{folder}/pbrl.gin'
   assert files['hopper_expert', 'pbrl'] == f'{folder}/pbrl/hopper_expert.gin'
   assert files['walker2d_random', 'cql'] == f'{folder}/cql.gin'
+  assert files['hopper_medium', 'rebrac'] == (
+      f'{folder}/rebrac/hopper_medium.gin')

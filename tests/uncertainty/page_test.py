@@ -173,7 +173,7 @@ def test_smoothing_keeps_levels_and_empties_far_places():
 def test_missing_scikit_learn_is_a_sentence(monkeypatch):
   monkeypatch.setitem(sys.modules, 'sklearn.manifold', None)
   monkeypatch.setitem(sys.modules, 'sklearn', None)
-  with pytest.raises(errors.UserError, match=r"pip install '\.\[report\]"):
+  with pytest.raises(errors.UserError, match=r"pip install 'drvf_tf\[report\]"):
     figure.check_installed()
 
 

@@ -1,0 +1,1 @@
+"""Dynamics models: fitted to a dataset, rolled out as a source of batches."""

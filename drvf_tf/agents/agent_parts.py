@@ -37,6 +37,11 @@ class ActorAndCritics(NamedTuple):
   critic_optimizer: types.Optimizer
 
 
+def acting_network(agent: Any) -> network.Network:
+  """The network that acts for an agent with an actor."""
+  return getattr(agent, 'acting_network', agent.actor_network)
+
+
 def check_action_spec(action_spec: types.NestedTensorSpec) -> None:
   """Raises unless the actions are one bounded, continuous vector."""
   flat = tf.nest.flatten(action_spec)
@@ -124,12 +129,16 @@ def update_targets(pairs: Sequence[tuple[network.Network, network.Network]],
     step: The train step, counted from 0.
     period: The first step is due, and every `period`-th after it.
   """
+  def towards(source: tf.Variable, moved: tf.Variable) -> tf.Operation:
+    if tau == 1.0:  # a copy, to the last bit
+      return moved.assign(source, read_value=False)
+    return moved.assign_add(tau * (source - moved), read_value=False)
+
   def move():
     return tf.group(*(
-        moved.assign_add(tau * (source - moved), read_value=False)
-        for online, target in pairs
-        for source, moved in zip(online.trainable_variables,
-                                 target.trainable_variables)))
+        towards(*pair) for online, target in pairs
+        for pair in zip(online.trainable_variables,
+                        target.trainable_variables)))
 
   def move_if_due(strategy=None):
     del strategy

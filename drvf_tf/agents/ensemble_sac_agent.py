@@ -13,6 +13,7 @@ import tensorflow as tf
 from tf_agents.agents import tf_agent
 from tf_agents.agents.sac import sac_agent
 from tf_agents.networks import network
+from tf_agents.policies import actor_policy
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
@@ -82,6 +83,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
                initial_value: Callable[
                    [offline_dataset.OfflineDataset, float], float] = (
                        returns.zero),
+               acting_tau: float = 1.0,
                gradient_clipping: Optional[float] = None,
                seed: int = 0,
                debug_summaries: bool = False,
@@ -115,6 +117,9 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       initial_log_alpha: Where log β starts.
       target_entropy: Of the policy; −dim(A) by default.
       initial_value: (dataset, γ) to where Q starts; see `begin`.
+      acting_tau: Polyak step of the actor that acts (evaluation, exports,
+        `policy`), an average over the last 1/acting_tau steps; 1 is the
+        actor itself.
       gradient_clipping: Norm to clip each gradient to.
       seed: Of all random draws in training; see `networks/noise.py`.
       debug_summaries: As in TF-Agents.
@@ -153,14 +158,28 @@ class EnsembleSacAgent(sac_agent.SacAgent):
         debug_summaries=debug_summaries,
         summarize_grads_and_vars=summarize_grads_and_vars,
         train_step_counter=train_step_counter, name=name)
-    self._backup, self._actor_value = backup, actor_value
+    self._backup = backups.following(backup, self.train_step_counter)
+    self._actor_value = backups.following(
+        actor_value, self.train_step_counter)
     self._regularizers = tuple(regularizers)
     self._actor_constraint = actor_constraint
     self._td_weight, self._num_samples = td_weight, num_samples
     self._backup_entropy, self._num_batches = backup_entropy, num_batches
     self._td_samples = td_samples or num_samples
     self._seed, self._initial_value = seed, initial_value
-    self.initialize()  # the target starts as a copy of the critic
+    self._acting_tau, self._acting_network = acting_tau, actor_network
+    if acting_tau < 1.0:
+      self._acting_network = actor_network.copy(name='ActingNetwork')
+      self._acting_network.create_variables(time_step_spec.observation)
+      self._policy = actor_policy.ActorPolicy(
+          time_step_spec, action_spec, actor_network=self._acting_network,
+          training=False)
+    self.initialize()
+
+  def _initialize(self):
+    """The target starts as a copy of the critic, what acts as the actor."""
+    super()._initialize()
+    self._average_actor(tau=1.0)
 
   def begin(self, dataset: offline_dataset.OfflineDataset) -> None:
     """Sets where Q starts; called once, before a run's first step."""
@@ -183,6 +202,11 @@ class EnsembleSacAgent(sac_agent.SacAgent):
   def actor_network(self) -> network.Network:
     """The actor."""
     return self._actor_network
+
+  @property
+  def acting_network(self) -> network.Network:
+    """The actor that acts: the actor's average, or the actor itself."""
+    return self._acting_network
 
   @property
   def gamma(self) -> float:
@@ -225,6 +249,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
 
     self.train_step_counter.assign_add(1)
     self._update_target()
+    self._average_actor(self._acting_tau)
     return self._loss_info(critic, actor, alpha_loss)
 
   def _loss(self, experience, weights=None, training=False):
@@ -400,6 +425,12 @@ class EnsembleSacAgent(sac_agent.SacAgent):
     return lambda: agent_parts.update_targets(
         [(self.critic_network, self.target_critic_network)], tau,
         self.train_step_counter, period)
+
+  def _average_actor(self, tau: float) -> None:
+    if self._acting_network is not self._actor_network:
+      agent_parts.update_targets(
+          [(self._actor_network, self._acting_network)], tau,
+          self.train_step_counter)
 
   def _descend(self, tape: tf.GradientTape, loss: tf.Tensor,
                variables: Sequence[tf.Variable],

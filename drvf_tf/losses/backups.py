@@ -5,7 +5,7 @@ returns `[1, B]`, one value shared by all members, or `[M, B]`, one for each.
 The actor's objective reduces with the same functions.
 """
 import math
-from typing import Callable
+from typing import Callable, Union
 
 import gin
 import numpy as np
@@ -67,6 +67,47 @@ def lcb(q: q_values.QValues, alpha: float = gin.REQUIRED) -> tf.Tensor:
   """Q¹_lcb = Q̄ − α·Std in closed form, Sec. 4.3: `[1, B]`, no draws."""
   stats = statistics.q_statistics(q.mean, q.variance)
   return (stats.mean - alpha * stats.std)[tf.newaxis]
+
+
+@gin.configurable
+class FadingLcb:
+  """Q¹_lcb whose α moves in a straight line from one value to another.
+
+  A policy that knows little has to heed the spread; one whose critic has seen
+  what it does can afford less of it.
+  """
+
+  def __init__(self, first: float = gin.REQUIRED, then: float = gin.REQUIRED,
+               start: int = gin.REQUIRED, length: int = gin.REQUIRED):
+    """Creates it; it is a backup once it follows a train step.
+
+    Args:
+      first: α up to the train step `start`.
+      then: α from the train step `start + length` on.
+      start: Where it begins to move.
+      length: Train steps that it moves for, at least 1.
+    """
+    if length < 1:
+      raise ValueError(f'length must be at least 1, not {length}.')
+    self._first, self._then = first, then
+    self._start, self._length = start, length
+
+  def alpha(self, step: tf.Tensor) -> tf.Tensor:
+    """α of a train step."""
+    share = (tf.cast(step, tf.float32) - self._start) / self._length
+    return self._first + (self._then - self._first) * tf.clip_by_value(
+        share, 0.0, 1.0)
+
+  def following(self, step: tf.Variable) -> Backup:
+    """The backup that reads its α from a counter at every call."""
+    return lambda q: lcb(q, alpha=self.alpha(step))
+
+
+def following(backup: Union[Backup, FadingLcb], step: tf.Variable) -> Backup:
+  """A backup as it stands, or one that changes with the train step."""
+  if isinstance(backup, FadingLcb):
+    return backup.following(step)
+  return backup
 
 
 @gin.configurable

@@ -12,6 +12,7 @@ from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 from tf_agents.utils import common
 
+from drvf_tf.agents import agent_parts
 from drvf_tf.data import offline_dataset
 from drvf_tf.networks import noise
 
@@ -117,7 +118,8 @@ def of_agent(agent: Any,
     The policy, which follows the agent's variables.
   """
   return ActionPolicy(
-      agent.time_step_spec, agent.action_spec, agent.actor_network,
+      agent.time_step_spec, agent.action_spec,
+      agent_parts.acting_network(agent),
       observation_mean=None if dataset is None else dataset.observation_mean,
       observation_std=None if dataset is None else dataset.observation_std)
 

@@ -12,6 +12,7 @@ from tf_agents.policies import greedy_policy
 from tf_agents.trajectories import time_step as ts
 
 from drvf_tf import errors
+from drvf_tf.agents import agent_parts
 from drvf_tf.data import offline_dataset
 from drvf_tf.losses import backups
 from drvf_tf.policies import (
@@ -90,7 +91,7 @@ def live(agent: Any, dataset: offline_dataset.OfflineDataset,
       observation = (observation - mean) / std
     step = ts.restart(observation, len(inputs['observation']))
     greedy = policy.action(step).action
-    outcome, _ = agent.actor_network(observation)
+    outcome, _ = agent_parts.acting_network(agent)(observation)
     found = {
         'serving_default/action': greedy,
         'sample_action/action': action_policy.sample(

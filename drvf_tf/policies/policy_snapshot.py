@@ -12,6 +12,7 @@ from tf_agents.networks import sequential
 from tf_agents.policies import greedy_policy, policy_saver, tf_policy
 from tf_agents.trajectories import time_step as ts
 
+from drvf_tf.agents import agent_parts
 from drvf_tf.data import offline_dataset
 from drvf_tf.networks import baseline_networks
 from drvf_tf.policies import exporting, numpy_actor
@@ -116,7 +117,9 @@ def _batched(policy: tf_policy.TFPolicy
 def _to_numpy(agent: Any, mean: np.ndarray,
               std: np.ndarray) -> Optional[numpy_actor.NumpyActor]:
   """The actor in NumPy, if it is dense ReLU layers and tanh of a mean."""
-  network = getattr(agent, 'actor_network', None)
+  if not hasattr(agent, 'actor_network'):
+    return None
+  network = agent_parts.acting_network(agent)
   if not isinstance(network, sequential.Sequential):
     return None
   *hidden, head = network.layers

@@ -122,7 +122,7 @@ def of_agent(agent: Any,
         'uncertainty to report: export an agent of the EnsembleSacAgent '
         'family.')
   return UncertaintyPolicy(
-      agent.time_step_spec, agent.action_spec, agent.actor_network,
+      agent.time_step_spec, agent.action_spec, agent.acting_network,
       agent.critic_network, num_samples=agent.num_samples,
       observation_mean=None if dataset is None else dataset.observation_mean,
       observation_std=None if dataset is None else dataset.observation_std)

@@ -31,6 +31,27 @@ def test_trains_from_transitions_and_moves_every_variable():
   assert int(agent.train_step_counter) == 1
 
 
+def test_what_acts_is_the_actors_average():
+  agent = fakes.drvf(acting_tau=0.25, optimizer=functools.partial(
+      tf.keras.optimizers.legacy.Adam, 0.1))
+  plain = fakes.drvf(optimizer=functools.partial(
+      tf.keras.optimizers.legacy.Adam, 0.1))
+  average = [v.numpy() for v in agent.actor_network.variables]
+  for _ in range(3):
+    agent.train(fakes.transition())
+    plain.train(fakes.transition())
+    average = [0.75 * old + 0.25 * new.numpy() for old, new in zip(
+        average, agent.actor_network.variables)]
+  for acting, expected, actor, same in zip(
+      agent.acting_network.variables, average,
+      agent.actor_network.variables, plain.actor_network.variables):
+    np.testing.assert_allclose(acting, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(actor, same)  # training does not know it
+  acts = {id(v) for v in agent.policy.variables()}
+  assert acts == {id(v) for v in agent.acting_network.variables}
+  assert plain.acting_network is plain.actor_network
+
+
 def test_trajectories_of_two_steps_give_the_same_step():
   observations, actions, rewards, discounts, next_observations = fakes.arrays()
   pair = lambda a, b: tf.constant(np.stack([a, b], axis=1))  # noqa: E731

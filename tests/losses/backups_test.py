@@ -45,6 +45,26 @@ def test_closed_form_lcb_uses_the_total_variance():
       [[4 - 2 * np.sqrt(4.), 3 - 2 * np.sqrt(27.)]], rtol=1e-6)
 
 
+def test_a_fading_lcb_follows_the_train_step():
+  # α from 4 at step 10 to 1 at step 13; the mean and std of row 0 are 4, 2.
+  step = tf.Variable(0, dtype=tf.int64)
+  backup = backups.following(
+      backups.FadingLcb(first=4.0, then=1.0, start=10, length=3), step)
+  seen = tf.function(lambda: backup(Q)[0, 0])
+  for now, alpha in ((0, 4), (10, 4), (11, 3), (12, 2), (13, 1), (99, 1)):
+    step.assign(now)
+    np.testing.assert_allclose(seen(), 4 - 2 * alpha, rtol=1e-6)
+
+
+def test_other_backups_do_not_know_the_step():
+  assert backups.following(backups.minimum, tf.Variable(0)) is backups.minimum
+
+
+def test_a_fading_lcb_without_a_length_is_refused():
+  with pytest.raises(ValueError, match='length must be at least 1'):
+    backups.FadingLcb(first=4.0, then=1.0, start=10, length=0)
+
+
 def test_sampled_lcb_uses_the_samples():
   # Row 0: 1..6, mean 3.5, variance 35/12. Row 1: mean 3, variance 32.666.
   variance = np.var([7., 8., 9., 0., -2., -4.])

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from drvf_tf.agents import build_baselines
+from drvf_tf.agents import agent_parts, build_baselines
 from drvf_tf.data import offline_dataset
 from drvf_tf.policies import policy_snapshot
 from tests import fakes
@@ -30,13 +30,15 @@ def _baseline(builder):
 
 @pytest.mark.parametrize('make', [
     lambda: fakes.drvf(num_members=2, hidden_units=(8, 8)),
+    lambda: fakes.drvf(num_members=2, hidden_units=(8, 8), acting_tau=0.1),
     lambda: _baseline(build_baselines.build_bc),
     lambda: _baseline(build_baselines.build_td3_bc),
     lambda: _baseline(build_baselines.build_iql),
     lambda: _baseline(build_baselines.build_cql)])
 def test_numpy_agrees_with_tensorflow(make):
   agent = make()
-  for variable in agent.actor_network.variables:  # away from tiny actions
+  acting = agent_parts.acting_network(agent)
+  for variable in acting.variables:  # away from tiny actions
     variable.assign(variable + 0.3 * np.random.RandomState(
         variable.shape.num_elements()).normal(size=variable.shape))
   observations = np.random.RandomState(1).normal(size=[5, 3]).astype(

@@ -157,7 +157,7 @@ def _step(sizes: 'step_cost.Sizes') -> None:
           candidates.append(candidate)
         if FLAGS.peers:
           started = peers.candidates(
-              FLAGS.peers, sizes, FLAGS.peer_python or peers.PYTHON,
+              FLAGS.peers, sizes, FLAGS.peer_python or str(peers.PYTHON),
               FLAGS.threads, stack)
           for candidate in started:
             candidate.name += suffix
@@ -173,7 +173,7 @@ def _check() -> None:
   for norm in FLAGS.layer_norm:
     with tempfile.TemporaryDirectory() as folder:
       differences = peer_check.check(
-          FLAGS.peers or peers.NAMES, FLAGS.peer_python or peers.PYTHON,
+          FLAGS.peers or peers.NAMES, FLAGS.peer_python or str(peers.PYTHON),
           pathlib.Path(folder), norm == 'on')
     print(f'LayerNorm {norm}:\n{peer_check.table(differences)}')
     if not all(map(peer_check.agrees, differences.values())):

@@ -1,6 +1,8 @@
 """Adam with few operations a step."""
 import tensorflow as tf
 
+from drvf_tf.agents import rates
+
 _BETAS = (0.9, 0.999)
 
 
@@ -11,7 +13,7 @@ class Adam(tf.keras.optimizers.legacy.Adam):
   updates a variable has no use for; small networks feel that.
   """
 
-  def __init__(self, learning_rate=1e-3, name: str = 'Adam'):
+  def __init__(self, learning_rate: rates.Rate = 1e-3, name: str = 'Adam'):
     """Creates the optimizer.
 
     Args:

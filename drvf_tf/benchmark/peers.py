@@ -23,7 +23,7 @@ from drvf_tf.networks import heads, noise
 
 NAMES = ('torch_members', 'torch_baddbmm', 'jax_members', 'jax_vmap')
 _FOLDER = project_files.ROOT / 'benchmarks'
-PYTHON = str(_FOLDER / '.venv' / 'bin' / 'python')  # of `make peers`
+PYTHON = _FOLDER / '.venv' / 'bin' / 'python'  # of `make peers`
 _SCRIPT = _FOLDER / 'peer.py'
 
 Arrays = dict[str, np.ndarray]  # by 'group/name'

@@ -1,4 +1,5 @@
 """The critic: M members in one TF-Agents network, with a head to choose."""
+import functools
 from collections.abc import Sequence
 from typing import Callable, Optional
 
@@ -177,12 +178,11 @@ class EnsembleCriticNetwork(network.Network):
     # To split is cheaper than to slice: its gradient is a concatenation.
     for i, rows in enumerate(tf.split(samples, sizes, axis=1)):
       own = tf.split(rows, len(sets), axis=2)[i]
-      last = first + sizes[i]
       part = hidden if len(sets) == 1 else ensemble_layers.each(
-          lambda x: x[..., first:last, :], hidden)  # pylint: disable=cell-var-from-loop
+          functools.partial(_rows, first=first, count=sizes[i]), hidden)
       values.append(
           q_values.QValues(own, *self._head.moments(part, self._norm)))
-      first = last
+      first += sizes[i]
     return values
 
   def call(self,
@@ -231,6 +231,11 @@ class _EnsembleRelu(tf.keras.layers.Layer):
   def call(self, inputs: ensemble_layers.Members) -> ensemble_layers.Members:
     """Applies it."""
     return ensemble_layers.each(tf.nn.relu, inputs)
+
+
+def _rows(x: tf.Tensor, first: int, count: int) -> tf.Tensor:
+  """Some of one member's rows, or of a stack's."""
+  return x[..., first:first + count, :]
 
 
 def float32(members: ensemble_layers.Members) -> ensemble_layers.Members:

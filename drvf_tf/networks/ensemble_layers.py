@@ -41,10 +41,10 @@ def each(function: Callable[..., tf.Tensor], members: Members,
   Returns:
     In the form of `members`.
   """
-  if tf.is_tensor(members):
+  if not isinstance(members, list):
     return function(members, *parts)
   return [function(*own) for own in zip(members, *(
-      tf.unstack(part) if tf.is_tensor(part) else part for part in parts))]
+      part if isinstance(part, list) else tf.unstack(part) for part in parts))]
 
 
 def multiply(members: Members, kernels: tf.Tensor) -> tf.Tensor:
@@ -68,12 +68,12 @@ def square_sums(members: Members, roots: tf.Tensor) -> tf.Tensor:
 
 def stack(members: Members) -> tf.Tensor:
   """`[M, R, width]`, whatever the form."""
-  return members if tf.is_tensor(members) else tf.stack(members)
+  return tf.stack(members) if isinstance(members, list) else members
 
 
 def row_shape(members: Members) -> tf.TensorShape:
   """Of one member's rows, `[R, width]`."""
-  return members.shape[1:] if tf.is_tensor(members) else members[0].shape
+  return members[0].shape if isinstance(members, list) else members.shape[1:]
 
 
 class EnsembleDense(tf.keras.layers.Layer):
@@ -139,7 +139,7 @@ class EnsembleDense(tf.keras.layers.Layer):
     if self._norm is not None:
       kernel, offset = self._norm.fold(kernel)
       bias += offset
-    if not tf.is_tensor(inputs):
+    if isinstance(inputs, list):
       return each(
           lambda x, kernel_j, bias_j: self._activation(
               tf.nn.bias_add(tf.matmul(x, kernel_j), bias_j)),

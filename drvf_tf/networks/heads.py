@@ -139,10 +139,9 @@ class BayesianHead(tf.keras.layers.Layer):
     return self._multiply(features, weights) + bias
 
   def _build(self, features: Members) -> None:
-    if not self.built:
+    if not self._weights.built:
       self._weights.build(ensemble_layers.row_shape(features))
       self._bias.build([1, 1])
-      self.built = True  # its variables are the stock layers'
 
   def moments(self, features: Members, norm: Optional[Norm] = None
               ) -> tuple[tf.Tensor, tf.Tensor]:

@@ -70,6 +70,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
                regularizers: Sequence[regularizers_lib.Regularizer] = (),
                actor_constraint: constraints.Constraint = (
                    constraints.unconstrained),
+               td_error: terms.TdError = terms.sampled_error,
                td_weight: float = 1.0,
                backup_entropy: float = 1.0,
                num_samples: int = 1,
@@ -105,6 +106,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       actor_value: `QValues` at (s, π(s)) to the value in Eq. (17).
       regularizers: What Eq. (16) adds to the Bellman error.
       actor_constraint: What is made of Eq. (17); see `losses/constraints.py`.
+      td_error: (`QValues` at the data, targets) to the Bellman error `[B]`.
       td_weight: Weight of the Bellman error (η_q of DRVF).
       backup_entropy: Share of the entropy bonus −β log π in Eq. (14); 0 where
         a method leaves it out.
@@ -163,7 +165,8 @@ class EnsembleSacAgent(sac_agent.SacAgent):
         actor_value, self.train_step_counter)
     self._regularizers = tuple(regularizers)
     self._actor_constraint = actor_constraint
-    self._td_weight, self._num_samples = td_weight, num_samples
+    self._td_error, self._td_weight = td_error, td_weight
+    self._num_samples = num_samples
     self._backup_entropy, self._num_batches = backup_entropy, num_batches
     self._td_samples = td_samples or num_samples
     self._seed, self._initial_value = seed, initial_value
@@ -342,8 +345,8 @@ class EnsembleSacAgent(sac_agent.SacAgent):
         sets, self._td_samples, draws.seed())
     q_pairs = dict(zip(asked, q_asked))
 
-    td = self._average(terms.bellman_error(q_data.samples, targets.values),
-                       targets.weights)
+    td = self._average(
+        self._td_error(q_data, targets.values), targets.weights)
     loss = self._td_weight * td
     metrics = {'td_loss': td, **targets.metrics}
     for part in self._regularizers:

@@ -1,5 +1,4 @@
 """The critic: M members in one TF-Agents network, with a head to choose."""
-import functools
 from collections.abc import Sequence
 from typing import Callable, Optional
 
@@ -171,19 +170,16 @@ class EnsembleCriticNetwork(network.Network):
     """`evaluate`, less the prior mean."""
     hidden = self._trunk(self._shared(tuple(
         tf.concat(parts, axis=0) for parts in zip(*sets))))
-    samples = self._head.sample(
-        hidden, num_samples * len(sets), seed, self._norm)
     sizes = [noise.num_rows(actions) for _, actions in sets]
-    values, first = [], 0
     # To split is cheaper than to slice: its gradient is a concatenation.
-    for i, rows in enumerate(tf.split(samples, sizes, axis=1)):
-      own = tf.split(rows, len(sets), axis=2)[i]
-      part = hidden if len(sets) == 1 else ensemble_layers.each(
-          functools.partial(_rows, first=first, count=sizes[i]), hidden)
-      values.append(
-          q_values.QValues(own, *self._head.moments(part, self._norm)))
-      first += sizes[i]
-    return values
+    samples, mean, variance = (
+        tf.split(values, sizes, axis=1) for values in (
+            self._head.sample(
+                hidden, num_samples * len(sets), seed, self._norm),
+            *self._head.moments(hidden, self._norm)))
+    own = [tf.split(rows, len(sets), axis=2)[i]
+           for i, rows in enumerate(samples)]
+    return [q_values.QValues(*parts) for parts in zip(own, mean, variance)]
 
   def call(self,
            inputs: ObservationAndAction,
@@ -231,11 +227,6 @@ class _EnsembleRelu(tf.keras.layers.Layer):
   def call(self, inputs: ensemble_layers.Members) -> ensemble_layers.Members:
     """Applies it."""
     return ensemble_layers.each(tf.nn.relu, inputs)
-
-
-def _rows(x: tf.Tensor, first: int, count: int) -> tf.Tensor:
-  """Some of one member's rows, or of a stack's."""
-  return x[..., first:first + count, :]
 
 
 def float32(members: ensemble_layers.Members) -> ensemble_layers.Members:

@@ -12,8 +12,8 @@ import drvf_tf
 from drvf_tf import project_files
 
 _ROOT = pathlib.Path(__file__).parents[1]
-_COMMANDS = ['benchmark', 'collect', 'dataset', 'demo', 'dynamics', 'evaluate',
-             'export', 'report', 'sweep', 'train', 'uncertainty']
+_COMMANDS = ['benchmark', 'collect', 'convert', 'dataset', 'demo', 'dynamics',
+             'evaluate', 'export', 'report', 'sweep', 'train', 'uncertainty']
 # Says at its end whether TensorFlow was imported.
 _TELLING = ('-c', """
 import atexit, sys

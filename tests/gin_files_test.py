@@ -17,7 +17,8 @@ _FILES = sorted(str(path.relative_to(_GIN.parent))
                 for path in _GIN.rglob('*.gin'))
 _PARTS = {'base', 'gym_mujoco', 'hopper', 'walker2d', 'antmaze', 'maze2d',
           'cpu'}
-_OVERLAYS = {'paper', 'plain_actor', 'model_data'}  # nothing by themselves
+# Nothing by themselves.
+_OVERLAYS = {'paper', 'plain_actor', 'model_data', 'finetune'}
 
 # Table "Hyper-parameters of DRVF": M, η_q, η_ood, L2 decay, LayerNorm.
 _TABLE = r"""

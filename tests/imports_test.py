@@ -17,8 +17,9 @@ _ORDER = (
     ('policies',),
     ('runs',),
     ('dynamics',),
+    ('ope',),
     ('train',),
-    ('sweep', 'report', 'benchmark', 'uncertainty', 'demo'),
+    ('finetune', 'sweep', 'report', 'benchmark', 'uncertainty', 'demo'),
     ('cli',),
 )
 _LEVEL = {name: level for level, names in enumerate(_ORDER) for name in names}

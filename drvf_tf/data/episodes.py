@@ -44,7 +44,10 @@ def to_transitions(arrays: Mapping[str, np.ndarray],
       keep = ~ends | terminals
       # The end of a shortened episode moves to the row before it.
       ends = keep & (ends | np.concatenate([~keep[1:], [False]]))
+  known = arrays.get('behaviour_log_probs')
   return {
+      'behaviour_log_probs':
+          None if known is None else known[keep].astype(np.float32),
       'observations': observations[keep],
       'actions': arrays['actions'][keep].astype(np.float32),
       'rewards': arrays['rewards'][keep].astype(np.float32),

@@ -1,4 +1,4 @@
-"""D4RL's HDF5 files: where they are, how they are read and written."""
+"""Files of data: where they are, how they are read and written."""
 import os
 import pathlib
 import tempfile
@@ -17,6 +17,7 @@ from drvf_tf.data import validation
 
 DIRECTORY_VARIABLE = 'D4RL_DATASET_DIR'
 _CHUNK_BYTES = 1 << 20
+_KEYS = validation.REQUIRED + validation.OPTIONAL + validation.BOUNDS
 
 
 class DatasetNotFoundError(errors.UserError):
@@ -97,6 +98,11 @@ def read(path: pathlib.Path) -> dict[str, np.ndarray]:
     arrays = _read_npz(path) if path.suffix == '.npz' else _read_hdf5(path)
   except (OSError, EOFError, KeyError, ValueError,
           zipfile.BadZipFile) as error:
+    if 'allow_pickle' in str(error):
+      raise validation.NotNumbersError(
+          f'{path} holds Python objects, which are not loaded: save plain '
+          'arrays of numbers, the rows of all episodes one below the other.'
+      ) from error
     raise validation.TruncatedFileError(
         f'{path} is not a whole {path.suffix.lstrip(".") or "HDF5"} file '
         f'({error}): delete it and download or collect it again.') from error
@@ -109,38 +115,42 @@ def read(path: pathlib.Path) -> dict[str, np.ndarray]:
 
 def _read_hdf5(path: pathlib.Path) -> dict[str, np.ndarray]:
   with h5py.File(path, 'r') as file:
-    return {key: file[key][()] for key in validation.REQUIRED +
-            validation.OPTIONAL if key in file}
+    return {key: file[key][()] for key in _KEYS if key in file}
 
 
 def _read_npz(path: pathlib.Path) -> dict[str, np.ndarray]:
   with np.load(path) as file:
-    return {key: file[key] for key in validation.REQUIRED +
-            validation.OPTIONAL if key in file}
+    return {key: file[key] for key in _KEYS if key in file}
 
 
 def provenance(path: pathlib.Path) -> str:
   """What the file says about its origin, or its name."""
-  if path.suffix != '.npz':
+  if path.suffix == '.npz':
+    with np.load(path) as file:
+      note = str(file['note']) if 'note' in file else None
+  else:
     with h5py.File(path, 'r') as file:
       note = file.attrs.get('note')
-      if note is not None:
-        return f'{path.name} ({note})'
-  return path.name
+  return path.name if note is None else f'{path.name} ({note})'
 
 
 def write(path: pathlib.Path, arrays: Mapping[str, np.ndarray],
           note: str) -> None:
-  """Writes D4RL's HDF5 format; the file appears only when it is whole.
+  """Writes D4RL's format; the file appears only when it is whole.
 
   Args:
-    path: the file to write.
-    arrays: by D4RL's keys; 'infos/goal' makes a group.
+    path: the file to write: HDF5, or npz by its name.
+    arrays: by D4RL's keys; 'infos/goal' makes a group of HDF5.
     note: where the data come from; `provenance` reads it back.
   """
   path.parent.mkdir(parents=True, exist_ok=True)
   partial = path.with_name(f'.{path.name}.{os.getpid()}.part')
   try:
+    if path.suffix == '.npz':
+      with open(partial, 'wb') as stream:
+        np.savez_compressed(stream, note=note, **arrays)
+      os.replace(partial, path)
+      return
     with h5py.File(partial, 'w') as file:
       for key in sorted(arrays):
         file.create_dataset(key, data=arrays[key], compression='gzip')

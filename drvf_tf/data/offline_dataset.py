@@ -38,6 +38,11 @@ class OfflineDataset:
     next_actions: [size, action] what was done in s', where a method asks for
       it; a terminal row's means nothing.
     cut_off: whether the recording stopped before the last episode did.
+    behaviour_log_probs: [size] log-density of each action where it was drawn,
+      where the recorder knew it.
+    bounds_from: where the action bounds are from, in words.
+    reward_scale: rewards are reward_scale · (recorded − reward_offset).
+    reward_offset: see `reward_scale`.
   """
   observations: np.ndarray
   actions: np.ndarray
@@ -55,6 +60,10 @@ class OfflineDataset:
   held_out: Optional['OfflineDataset'] = None
   next_actions: Optional[np.ndarray] = None
   cut_off: bool = False
+  behaviour_log_probs: Optional[np.ndarray] = None
+  bounds_from: str = ''
+  reward_scale: float = 1.
+  reward_offset: float = 0.
 
   def __post_init__(self) -> None:
     for field in dataclasses.fields(self):
@@ -82,7 +91,8 @@ class OfflineDataset:
   @property
   def arrays(self) -> tuple[str, ...]:
     """Names of the arrays that have a row for each transition."""
-    return ARRAYS if self.next_actions is None else (*ARRAYS, 'next_actions')
+    return (*ARRAYS, *(name for name in ('next_actions', 'behaviour_log_probs')
+                       if getattr(self, name) is not None))
 
   def replace(self, **changes: Any) -> 'OfflineDataset':
     """A copy with other values."""
@@ -95,10 +105,14 @@ class OfflineDataset:
       yield slice(start, end + 1)
       start = end + 1
 
+  def initial_rows(self) -> np.ndarray:
+    """The first row of each episode, [num_episodes]."""
+    return np.flatnonzero(np.concatenate([[True], self.episode_ends[:-1]]))
+
   def episode_returns(self) -> np.ndarray:
     """Sum of rewards of each episode, [num_episodes]."""
-    starts = np.flatnonzero(np.concatenate([[True], self.episode_ends[:-1]]))
-    return np.add.reduceat(self.rewards.astype(np.float64), starts)
+    return np.add.reduceat(
+        self.rewards.astype(np.float64), self.initial_rows())
 
   def episode_lengths(self) -> np.ndarray:
     """Number of rows of each episode, [num_episodes]."""

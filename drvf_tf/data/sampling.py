@@ -40,6 +40,10 @@ class BatchSource(tf.Module):
   def refresh(self, step: int) -> None:
     """Before each call of the graph, whose first step is `step`."""
 
+  def metrics(self) -> dict[str, float]:
+    """What is added to the metrics of a call, after it."""
+    return {}
+
   def state(self) -> dict[str, Any]:
     """What a checkpoint must hold for `refresh` to go on, by name."""
     return {}

@@ -12,7 +12,9 @@ def affine_reward(dataset: offline_dataset.OfflineDataset,
                   ) -> offline_dataset.OfflineDataset:
   """scale (r - offset); the default is AntMaze's 4 (r - 0.5)."""
   rewards = np.float32(scale) * (dataset.rewards - np.float32(offset))
-  return dataset.replace(rewards=rewards)
+  return dataset.replace(
+      rewards=rewards, reward_scale=scale * dataset.reward_scale,
+      reward_offset=dataset.reward_offset + offset / dataset.reward_scale)
 
 
 @gin.configurable
@@ -53,8 +55,10 @@ def normalize_returns(dataset: offline_dataset.OfflineDataset,
     raise errors.UserError(
         f'All episodes of {dataset.name} have the same return, so that '
         'normalize_returns has nothing to divide by: leave it out.')
+  factor = float(scale / width)
   return dataset.replace(
-      rewards=dataset.rewards * np.float32(scale / width))
+      rewards=dataset.rewards * np.float32(factor),
+      reward_scale=factor * dataset.reward_scale)
 
 
 @gin.configurable

@@ -1,12 +1,18 @@
 """Checks of raw arrays, each with an error of its own and a cure."""
 from collections.abc import Mapping
+from typing import Optional
 
 import numpy as np
 
 from drvf_tf import errors
 
 REQUIRED = ('observations', 'actions', 'rewards', 'terminals')
-OPTIONAL = ('timeouts', 'next_observations')
+OPTIONAL = ('timeouts', 'next_observations', 'behaviour_log_probs')
+BOUNDS = ('action_low', 'action_high')  # one number for each action entry
+_FLAGS = ('terminals', 'timeouts')
+# Rows inside episodes whose next observation may differ from the following
+# row's, before the rows count as out of order.
+_MAX_BREAKS = 0.5
 # Sums of float32 rounding in a stored action, not a real violation.
 _BOUND_SLACK = 1e-4
 
@@ -27,8 +33,16 @@ class NotFiniteError(DatasetError):
   """NaN or infinity in the data."""
 
 
+class NotNumbersError(DatasetError):
+  """Text or objects in place of numbers, or flags that are not 0 and 1."""
+
+
 class ActionBoundsError(DatasetError):
-  """Actions outside the task's bounds."""
+  """Actions outside the task's bounds, or bounds that cannot be."""
+
+
+class EpisodesError(DatasetError):
+  """Where episodes end is not told, or rows are not in order of time."""
 
 
 class SizeError(DatasetError):
@@ -57,6 +71,10 @@ def check_form(arrays: Mapping[str, np.ndarray], source: str) -> None:
   for key in REQUIRED + OPTIONAL:
     if key not in arrays:
       continue
+    if arrays[key].dtype.kind not in 'biuf':
+      raise NotNumbersError(
+          f'{key!r} of {source} holds {arrays[key].dtype} and not numbers: '
+          'give every entry as a number.')
     rank = 2 if key.endswith(('observations', 'actions')) else 1
     if arrays[key].ndim != rank:
       raise LengthError(
@@ -68,6 +86,11 @@ def check_form(arrays: Mapping[str, np.ndarray], source: str) -> None:
           f'{key!r} of {source} has {len(arrays[key]):,} rows and '
           f"'observations' {rows:,}: all arrays must have the same length.")
     _check_finite(key, arrays[key], source)
+    if key in _FLAGS and not np.isin(arrays[key], (0, 1)).all():
+      found = arrays[key][~np.isin(arrays[key], (0, 1))][0]
+      raise NotNumbersError(
+          f'{key!r} of {source} has the value {found:g}, and flags are 0 or 1: '
+          '1 on the last row of an episode, 0 on all others.')
 
 
 def _check_finite(key: str, array: np.ndarray, source: str) -> None:
@@ -116,3 +139,63 @@ def check_sparse_reward(rewards: np.ndarray, source: str, task: str) -> None:
         'task with a sparse reward: the slice holds no success, or its '
         'rewards are those of another goal (relabel them, or load with '
         'require_reward=False).')
+
+
+def check_own_logs(arrays: Mapping[str, np.ndarray], source: str) -> None:
+  """What nobody but the recorder knows: ends, order, a reward to learn from.
+
+  Args:
+    arrays: That `check_form` found well formed; there is no task.
+    source: Where they are from.
+  """
+  if 'timeouts' not in arrays:
+    raise EpisodesError(
+        f"{source} has no array 'timeouts', and without a task only it tells "
+        'where an episode was cut: add it, 1 on the last row of an episode '
+        "that goes on unrecorded; all 0 if every episode ends in 'terminals'.")
+  rewards, terminals = arrays['rewards'], arrays['terminals'].astype(bool)
+  if np.ptp(rewards) == 0 and not terminals.any():
+    raise NoRewardError(
+        f'all {len(rewards):,} rewards of {source} are {rewards[0]:g} and no '
+        'episode ends, so that no policy is better than another: record what '
+        'tells good from bad as the reward.')
+  if 'next_observations' in arrays:
+    inner = ~(terminals | arrays['timeouts'].astype(bool))[:-1]
+    follows = np.isclose(arrays['next_observations'][:-1],
+                         arrays['observations'][1:], 1e-3, 1e-4).all(axis=1)
+    breaks = np.mean(~follows[inner]) if inner.any() else 0.0
+    if breaks > _MAX_BREAKS:
+      raise EpisodesError(
+          f'in {100 * breaks:.0f} % of the rows of {source} '
+          "'next_observations' is not the following row's observation: sort the rows by episode "
+          "and step, or mark every row that nothing follows in 'timeouts'.")
+
+
+def bounds_of_file(arrays: Mapping[str, np.ndarray], source: str
+                   ) -> Optional[tuple[np.ndarray, np.ndarray]]:
+  """The action bounds that a file states, checked; None where it has none."""
+  size = arrays['actions'].shape[1]
+  found = [arrays[key] for key in BOUNDS if key in arrays]
+  if not found:
+    return None
+  low_and_high = len(found) == 2 and all(
+      bound.shape in ((), (size,)) and bound.dtype.kind in 'biuf'
+      and np.isfinite(bound).all() for bound in found)
+  if not low_and_high or not (found[0] < found[1]).all():
+    raise ActionBoundsError(
+        f"'action_low' and 'action_high' of {source} are no bounds: give both, "
+        f'{size} number(s) each, every low below its high.')
+  return found[0], found[1]
+
+
+def bounds_of_data(actions: np.ndarray, source: str
+                   ) -> tuple[np.ndarray, np.ndarray]:
+  """The smallest and the largest of each action entry."""
+  low, high = actions.min(axis=0), actions.max(axis=0)
+  constant = np.flatnonzero(low == high)
+  if constant.size:
+    raise ActionBoundsError(
+        f'action {constant[0]} of {source} is {low[constant[0]]:g} in every '
+        'row, so that the data do not tell its bounds: leave it out of the '
+        "actions, or give 'action_low' and 'action_high' in the file.")
+  return low, high

@@ -15,6 +15,7 @@ from drvf_tf.dynamics import (
   rollouts,
   terminations,
 )
+from drvf_tf.networks import noise
 from drvf_tf.runs import run_reader
 
 _PORTION = 5_000  # rollouts at once: more do not fit into a CPU's cache
@@ -142,11 +143,11 @@ class ModelBatches(sampling.BatchSource):
     self._buffer.empty(slot)
     for first in range(0, self._batch, _PORTION):
       count = min(_PORTION, self._batch - first)
-      seed = _fold(self._seed, _ROUND, step, first)
+      seed = noise.fold(self._seed, _ROUND, step, first)
       starts = tf.random.stateless_uniform(
           [count], seed, maxval=self.dataset.size, dtype=tf.int64)
       states = self._real.rows(starts)[:, :self._real.widths[0]]
-      self._buffer.append(slot, self._rollouts(states, _fold(
+      self._buffer.append(slot, self._rollouts(states, noise.fold(
           self._seed, _ROUND, step, first + 1)))
 
   def __call__(self, step: tf.Tensor) -> trajectory.Transition:
@@ -157,7 +158,7 @@ class ModelBatches(sampling.BatchSource):
     """
     real = self._real.rows(self._real.indices(step))
     rows = self._buffer.draw(
-        self._num_rows, _fold(self._seed, _ROWS, step))
+        self._num_rows, noise.fold(self._seed, _ROWS, step))
     batch = sampling.from_rows(
         tf.concat([real, rows], axis=0), self._real.widths)
     num_real = self._real.batch_size
@@ -253,11 +254,3 @@ class _Untracked:
 
   def __init__(self, value: Any):
     self.value = value
-
-
-def _fold(seed: int, *numbers: Any) -> tf.Tensor:
-  """A stateless seed of a seed and what it is for, int32 `[2]`."""
-  result = tf.constant([seed & 0x7fffffff, 0], tf.int32)
-  for number in numbers:
-    result = tf.random.experimental.stateless_fold_in(result, number)
-  return result

@@ -162,9 +162,9 @@ class Task:
     self._seed: Optional[int] = int(seed)
     self._steps = 0
 
-  def reset(self) -> np.ndarray:
-    """Starts an episode."""
-    observation = self.env.reset(seed=self._seed)
+  def reset(self, seed: Optional[int] = None) -> np.ndarray:
+    """Starts an episode, one of its own seed where that is given."""
+    observation = self.env.reset(seed=self._seed if seed is None else seed)
     self._seed = None  # gym: seed at the first reset, then never again
     self._steps = 0
     return np.asarray(observation, np.float32)

@@ -55,3 +55,20 @@ class TaskEnvironment(py_environment.PyEnvironment):
   def render(self, mode: str = 'rgb_array') -> np.ndarray:
     """A picture of the present state, [height, width, 3]."""
     return self._task.render(mode)
+
+
+class SeededEpisodes(TaskEnvironment):
+  """A task whose n-th episode is a function of (seed, n) and of its actions.
+
+  Attributes:
+    next_episode: n of the episode that the next reset starts.
+  """
+
+  def __init__(self, name: str, seed: int):
+    super().__init__(name, seed)
+    self._seed, self.next_episode = seed, 0
+
+  def _reset(self) -> ts.TimeStep:
+    seed = np.random.SeedSequence([self._seed, self.next_episode])
+    self.next_episode += 1
+    return ts.restart(self._task.reset(int(seed.generate_state(1)[0])))

@@ -7,7 +7,7 @@ drawn alike on every replica, because one draw is one function.
 """
 import math
 from collections.abc import Sequence
-from typing import Callable, Union
+from typing import Any, Callable, Union
 
 import tensorflow as tf
 import tensorflow_probability as tfp
@@ -65,6 +65,14 @@ def num_rows(values: tf.Tensor) -> Union[int, tf.Tensor]:
   """B of `[B, ...]`: a number where the graph knows it."""
   known = values.shape[0]
   return tf.shape(values)[0] if known is None else known
+
+
+def fold(seed: int, *numbers: Any) -> tf.Tensor:
+  """A stateless seed of a seed and what it is for, int32 `[2]`."""
+  result = tf.constant([seed & 0x7fffffff, 0], tf.int32)
+  for number in numbers:
+    result = tf.random.experimental.stateless_fold_in(result, number)
+  return result
 
 
 def num_replicas() -> int:

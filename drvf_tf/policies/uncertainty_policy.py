@@ -86,6 +86,13 @@ class UncertaintyPolicy(action_policy.ActionPolicy):
         'q_lcb': stats.mean - self._alpha * stats.std,
     }
 
+  def draw(self, observation: tf.Tensor, action: tf.Tensor,
+           seed: tf.Tensor) -> tf.Tensor:
+    """One draw of every member's Q at pairs, `[M, B]`: M functions a seed."""
+    q, _ = self._critic_network(
+        (self._normalized(observation), action), num_samples=1, seed=seed)
+    return q.samples[..., 0]
+
   def _variables(self):
     return [*super()._variables(), *self._critic_network.variables]
 

@@ -1,4 +1,4 @@
-"""Atomic, verified checkpoints: the last k and the best."""
+"""Atomic, verified checkpoints: the last k, the best, every so often one."""
 import json
 import os
 import pathlib
@@ -30,17 +30,19 @@ class Resumed(NamedTuple):
 class Checkpoints:
   """Folders `step_<step>` and `best`, each whole or not there at all."""
 
-  def __init__(self, folder: pathlib.Path, keep: int, **trackables: Any):
+  def __init__(self, folder: pathlib.Path, keep: int,
+               every: Optional[int] = None, **trackables: Any):
     """Creates it; nothing is written yet.
 
     Args:
       folder: Where checkpoints are kept.
       keep: How many of the last ones are kept, besides the best.
+      every: Those of its multiples are kept for ever; None for none.
       **trackables: What is saved.
     """
     if keep < 1:
       raise ValueError(f'keep_checkpoints must be at least 1, not {keep}.')
-    self._folder, self._keep = folder, keep
+    self._folder, self._keep, self._every = folder, keep, every
     self._checkpoint = tf.train.Checkpoint(**trackables)
     self._trackables = trackables
 
@@ -84,7 +86,8 @@ class Checkpoints:
       raise
     if prune:
       for old in self.steps()[:-self._keep]:
-        _remove(self._path(old))
+        if self._every is None or old % self._every:
+          _remove(self._path(old))
 
   def restore(self, step: int) -> dict[str, Any]:
     """Restores a checkpoint and gives its state; `Damaged` if not whole."""

@@ -11,8 +11,8 @@ from drvf_tf import errors, project_files
 from drvf_tf.runs import binding_checks
 
 # Packages whose modules hold configurables.
-_PACKAGES = ('agents', 'data', 'dynamics', 'losses', 'networks', 'train',
-             'policies')
+_PACKAGES = ('agents', 'data', 'dynamics', 'finetune', 'losses', 'networks',
+             'ope', 'train', 'policies')
 
 
 def parse(files: Sequence[str], bindings: Sequence[str]) -> None:

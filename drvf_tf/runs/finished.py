@@ -132,6 +132,9 @@ def read(folder: pathlib.Path) -> Run:
 
 def _evaluation(task: str, row: dict[str, Any]) -> Evaluation:
   from drvf_tf.envs import d4rl_tasks
+  if 'returns' not in row:
+    raise Unusable('evaluated on data alone, without a simulator: '
+                   'launch/select.py compares such runs')
   returns = np.asarray(row['returns'], np.float64)
   if not returns.size or not np.all(np.isfinite(returns)):
     raise Unusable(

@@ -70,8 +70,12 @@ class Records:
     """Appends a row of evaluations.jsonl."""
     _append(self._evaluations, [json.dumps(row)])
     kind = 'final' if row['final'] else 'evaluation'
-    self._summarise(row['step'], {f'{kind}/score': row['score'],
-                                  f'{kind}/return': row['mean_return']})
+    named = {name: row[name] for name in row if name not in ('step', 'final')
+             and isinstance(row[name], float)}
+    if 'mean_return' in named:
+      named['return'] = named.pop('mean_return')
+    self._summarise(row['step'], {
+        f'{kind}/{name}': value for name, value in named.items()})
 
   def speed(self, step: int, steps_per_second: float) -> None:
     """Notes the speed, in TensorBoard only: it depends on the machine."""

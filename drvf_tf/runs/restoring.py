@@ -48,7 +48,8 @@ def restore(run: str, checkpoint: str = 'last',
   facts, config = reader.read_facts(), reader.config()
   path = reader.checkpoint(checkpoint)
   gin.clear_config()  # the run's configuration, and nothing of another run's
-  configuration.parse([str(reader.config_file)], bindings)
+  configuration.parse([str(reader.config_file)],
+                      ['loading.load.card=False', *bindings])
   with errors.of_configuration():
     runtime.configure_runtime()
     agent, dataset, step = building.from_gin()

@@ -23,6 +23,7 @@ from drvf_tf.runs import cost_record, run_reader
 MAY_CHANGE = (
     'train_eval.num_steps',  # to a larger number: a finished run is extended
     'train_eval.keep_checkpoints',
+    'train_eval.keep_every',
     'Evaluation.final_episodes',
     'Evaluation.num_workers',
     'Guard.',

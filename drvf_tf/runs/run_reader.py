@@ -47,6 +47,7 @@ class RunReader:
     self.checkpoints_folder = path / 'checkpoints'
     self.policy_folder = path / 'policy'
     self.dynamics_folder = path / 'dynamics'  # where a method has a model
+    self.collected_file = path / 'collected.f32'  # rows of a fine-tuning
     self.sweep_file = path / 'sweep.json'  # what a sweep notes of the run
     self.log_file = path / 'train.log'  # what it said, in a sweep
 

@@ -10,7 +10,7 @@ from typing import Optional
 # seeds of the same row. The data count by their hash, not by their path.
 _ASIDE = re.compile(
     r'train_eval\.(seed|method|log_interval|checkpoint_interval|strategy'
-    r'|keep_checkpoints|steps_per_call)$'
+    r'|keep_checkpoints|keep_every|steps_per_call)$'
     r'|configure_runtime\.(\w*threads)$|Trainer\.jit_compile$'
     r'|Evaluation\.(num_workers|interval|num_episodes|final_episodes)$|Guard\.|generated_maze2d\.'
     r'|loading\.load\.(source|generate)$')

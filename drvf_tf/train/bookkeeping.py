@@ -1,7 +1,7 @@
 """What the one writing process does between calls of the graph."""
 import time
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any
 
 from drvf_tf.runs import checkpoints as checkpoints_lib
 from drvf_tf.runs import records as records_lib
@@ -22,7 +22,7 @@ class Bookkeeper:
 
   def __init__(self,
                records: records_lib.Records,
-               evaluation: evaluation_lib.Evaluation,
+               evaluation: evaluation_lib.Evaluator,
                checkpoints: checkpoints_lib.Checkpoints,
                progress: progress_lib.Progress,
                monitors: monitors_lib.Monitors,
@@ -51,13 +51,13 @@ class Bookkeeper:
     self._window = records_lib.Window(state['window'])
     rows = [row for row in self._records.evaluations() if not row['final']]
     if rows:
-      self._progress.score(rows[-1]['score'])
+      self._progress.evaluated(rows[-1])
     if state['evaluation'] is not None:
       self._evaluation.resume(state['evaluation'])
     if step % self._evaluation.interval:
       return
     if rows and rows[-1]['step'] == step:
-      self._checkpoints.offer_best(step, rows[-1]['score'])
+      self._offer_best(rows[-1])
     else:
       self._evaluation.start(step)
 
@@ -105,7 +105,7 @@ class Bookkeeper:
       self._progress.say('Final evaluation ...')
       row = self._evaluation.final(step)
       self._records.add_evaluation(row)
-      self._progress.score(row['score'])
+      self._progress.evaluated(row)
     self._progress.close()
     return progress_lib.summary(
         self._records.evaluations(), self._records.metrics())
@@ -123,10 +123,13 @@ class Bookkeeper:
     self._last_log = now
 
   def _collect(self) -> None:
-    step: Optional[int] = self._evaluation.pending_step
-    if step is None:
+    if self._evaluation.pending_step is None:
       return
     row = self._evaluation.collect()
     self._records.add_evaluation(row)
-    self._progress.score(row['score'])
-    self._checkpoints.offer_best(step, row['score'])
+    self._progress.evaluated(row)
+    self._offer_best(row)
+
+  def _offer_best(self, row: Mapping[str, Any]) -> None:
+    if 'score' in row:  # data alone do not say which checkpoint is the best
+      self._checkpoints.offer_best(row['step'], row['score'])

@@ -1,5 +1,5 @@
 """Evaluation of the greedy policy while training goes on."""
-from typing import Any, Optional
+from typing import Any, Optional, Protocol
 
 import gin
 import numpy as np
@@ -8,6 +8,39 @@ from drvf_tf.policies import numpy_actor, policy_snapshot
 from drvf_tf.train import rollouts, tasks
 
 Row = dict[str, Any]
+
+
+class Evaluator(Protocol):
+  """What the loop asks of an evaluation; see `Evaluation`."""
+
+  @property
+  def interval(self) -> int:
+    """Train steps between evaluations."""
+
+  @property
+  def pending_step(self) -> Optional[int]:
+    """The step whose evaluation is under way."""
+
+  def start(self, step: int) -> None:
+    """Starts the evaluation of the policy as it is now."""
+
+  def suspend(self) -> Optional[dict[str, Any]]:
+    """What `resume` needs to start the evaluation under way again."""
+
+  def resume(self, state: dict[str, Any]) -> None:
+    """Starts an evaluation again that was under way."""
+
+  def ready(self) -> bool:
+    """Whether `collect` has something and would not wait."""
+
+  def collect(self) -> Row:
+    """Waits for the evaluation under way and gives its row."""
+
+  def final(self, step: int) -> Row:
+    """Runs the evaluation after the last step and gives its row."""
+
+  def close(self) -> None:
+    """Ends what it started."""
 
 
 @gin.configurable

@@ -21,6 +21,12 @@ _CLOSING = {
     'penalty_gap_policy': 'penalty gap, policy less data',
     'penalty_gap_uniform': 'penalty gap, uniform less data',
     'sigma_share': "σ's share of the variance of Q"}
+# What an evaluation on data alone says: see `data_evaluation`.
+_FROM_DATA = {
+    'value': 'value at first states, mean of Q',
+    'value_lcb': 'value at first states, lower bound',
+    'td_error': 'TD error, held-out rows',
+    'action_error': 'distance to the recorded actions'}
 _LAST_EVALUATIONS = 10
 
 
@@ -29,7 +35,7 @@ class Progress:
 
   def __init__(self, step: int, num_steps: int, title: str):
     terminal = sys.stderr.isatty()
-    self._shown: dict[str, str] = {'score': '-'}
+    self._shown: dict[str, str] = {}
     self._bar = tqdm.tqdm(
         total=num_steps, initial=step, desc=title, unit='step',
         dynamic_ncols=terminal, mininterval=0.5 if terminal else 30,
@@ -46,9 +52,12 @@ class Progress:
                         for name, short in _SHOWN if name in metrics})
     self._bar.set_postfix(self._shown, refresh=False)
 
-  def score(self, score: float) -> None:
-    """Shows a new score."""
-    self._shown['score'] = f'{score:.1f}'
+  def evaluated(self, row: Mapping[str, Any]) -> None:
+    """Shows the score of an evaluation, or what there is in its place."""
+    if 'score' in row:
+      self._shown['score'] = f'{row["score"]:.1f}'
+    elif 'value_lcb' in row:
+      self._shown['LCB'] = f'{row["value_lcb"]:.3g}'
 
   def say(self, text: str) -> None:
     """Prints a line above the bar."""
@@ -70,10 +79,14 @@ def summary(evaluations: Sequence[Mapping[str, Any]],
   Returns:
     Scores and the last metrics.
   """
-  regular = [row['score'] for row in evaluations if not row['final']]
-  final = [row for row in evaluations if row['final']]
+  scored = [row for row in evaluations if 'score' in row]
+  regular = [row['score'] for row in scored if not row['final']]
+  final = [row for row in scored if row['final']]
   last = regular[-_LAST_EVALUATIONS:]
   result: dict[str, Any] = {}
+  if evaluations and not scored:
+    result.update({name: evaluations[-1][name] for name in _FROM_DATA
+                   if name in evaluations[-1]})
   if final:
     result['final_score'] = final[-1]['score']
     result['final_episodes'] = len(final[-1]['returns'])
@@ -101,8 +114,8 @@ def table(task: str, step: int, result: Mapping[str, Any],
   if 'last_evaluations_score' in result:
     rows.append((f'score, mean of last {result["last_evaluations"]} '
                  'evaluations', f'{result["last_evaluations_score"]:.1f}'))
-  rows += [(text, f'{result[name]:.4g}')
-           for name, text in _CLOSING.items() if name in result]
+  rows += [(text, f'{result[name]:.4g}') for name, text
+           in {**_FROM_DATA, **_CLOSING}.items() if name in result]
   rows += [('curves', str(folder / 'curve.png')),
            ('policy (SavedModel)', str(folder / 'policy')),
            ('everything else', str(folder))]
@@ -156,6 +169,9 @@ def draw_curves(evaluations: Sequence[Mapping[str, Any]],
 
 def _draw_scores(axis: Any, evaluations: Sequence[Mapping[str, Any]]) -> None:
   regular = [row for row in evaluations if not row['final']]
+  if regular and 'score' not in regular[0]:
+    _draw_values(axis, regular)
+    return
   axis.plot([row['step'] for row in regular],
             [row['score'] for row in regular], '.-', label='evaluation')
   final: Optional[Mapping[str, Any]] = next(
@@ -164,4 +180,18 @@ def _draw_scores(axis: Any, evaluations: Sequence[Mapping[str, Any]]) -> None:
     axis.plot(final['step'], final['score'], '*', markersize=12,
               label=f'final, {len(final["returns"])} episodes')
   axis.set(ylabel='normalised score')
+  axis.legend()
+
+
+def _draw_values(axis: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+  """What there is without a simulator: the run's own values."""
+  for name in ('value', 'value_lcb'):
+    if name in rows[0]:
+      axis.plot([row['step'] for row in rows], [row[name] for row in rows],
+                '.-', label=_FROM_DATA[name])
+  if not axis.lines:  # no critic that knows a value
+    axis.plot([row['step'] for row in rows],
+              [row['action_error'] for row in rows], '.-',
+              label=_FROM_DATA['action_error'])
+  axis.set(ylabel='no simulator: on data alone')
   axis.legend()

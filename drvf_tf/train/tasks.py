@@ -3,10 +3,26 @@
 A task gives seeded episodes and a score: `episode(act, seed)`, `score`, `name`.
 It is sent to worker processes by pickle, and makes its simulator there.
 """
-from typing import Any, Callable, NamedTuple, Optional, Protocol
+from typing import (
+  TYPE_CHECKING,
+  Any,
+  Callable,
+  NamedTuple,
+  Optional,
+  Protocol,
+)
 
 import gin
 import numpy as np
+
+from drvf_tf import errors
+
+if TYPE_CHECKING:
+  from tf_agents.environments import py_environment
+
+_NO_SIMULATOR = (
+    '{!r} has no simulator to play episodes in: evaluate with --offline, or '
+    'train with train_eval.evaluation = @DataEvaluation.')
 
 
 class Episode(NamedTuple):
@@ -31,6 +47,35 @@ class Task(Protocol):
 
   def score(self, returns: Any) -> np.ndarray:
     """Scores of returns."""
+
+
+@gin.configurable
+class OwnData:
+  """No task: logs, and nothing to play an episode in."""
+
+  def __init__(self, name: str = 'own data'):
+    """Takes a name.
+
+    Args:
+      name: What run.json and figures call it.
+    """
+    self._name = name
+
+  @property
+  def name(self) -> str:
+    """What it is called."""
+    return self._name
+
+  def episode(self, act: Act, seed: int,
+              watch: Optional[Callable[[Any], None]] = None) -> Episode:
+    """There is none."""
+    del act, seed, watch
+    raise errors.UserError(_NO_SIMULATOR.format(self._name))
+
+  def score(self, returns: Any) -> np.ndarray:
+    """There is none."""
+    del returns
+    raise errors.UserError(_NO_SIMULATOR.format(self._name))
 
 
 @gin.configurable
@@ -83,6 +128,11 @@ class D4rlTask:
       total += float(reward)
       length += 1
     return Episode(total, length)
+
+  def environment(self, seed: int) -> 'py_environment.PyEnvironment':
+    """The task as TF-Agents' drivers take it, to collect in."""
+    from drvf_tf.envs import task_environment
+    return task_environment.SeededEpisodes(self._name, seed)
 
   def score(self, returns: Any) -> np.ndarray:
     """D4RL's normalised scores in percent."""

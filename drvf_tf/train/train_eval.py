@@ -44,12 +44,26 @@ class _Parts(NamedTuple):
   guard: guard_lib.Guard
   monitors: monitors_lib.Monitors
   task: Any
-  evaluation: Optional[evaluation_lib.Evaluation]  # the chief's alone
+  start: 'Start'
+  evaluation: Optional[evaluation_lib.Evaluator]  # the chief's alone
 
   @property
   def dataset(self) -> offline_dataset.OfflineDataset:
     """What is learned from."""
     return self.batches.dataset
+
+
+# (agent, its train step, the data) to what run.json says of where it starts
+Start = Callable[
+    [Any, tf.Variable, offline_dataset.OfflineDataset], dict[str, Any]]
+
+
+def initial_weights(agent: Any, step: tf.Variable,
+                    dataset: offline_dataset.OfflineDataset
+                    ) -> dict[str, Any]:
+  """A new run starts at step 0, from the weights it was built with."""
+  del agent, step, dataset
+  return {}
 
 
 @gin.configurable
@@ -58,8 +72,9 @@ def train_eval(
     dataset: Callable[[], Any] = gin.REQUIRED,
     agent: Callable[..., Any] = gin.REQUIRED,
     environment: Callable[[], Any] = gin.REQUIRED,
-    evaluation: Callable[..., evaluation_lib.Evaluation] = gin.REQUIRED,
+    evaluation: Callable[..., evaluation_lib.Evaluator] = gin.REQUIRED,
     batches: Callable[..., sampling.BatchSource] = sampling.TransitionSampler,
+    start: Start = initial_weights,
     strategy: Callable[[], tf.distribute.Strategy] = runtime.default_strategy,
     num_steps: int = 3_000_000,
     batch_size: int = 256,
@@ -68,6 +83,7 @@ def train_eval(
     log_interval: int = 1_000,
     checkpoint_interval: int = 5_000,
     keep_checkpoints: int = 2,
+    keep_every: Optional[int] = None,
     steps_per_call: int = 50) -> dict[str, Any]:
   """Trains, evaluates and saves; resumes where the run folder left off.
 
@@ -77,8 +93,10 @@ def train_eval(
     agent: Gives the agent: `agent(time_step_spec, action_spec, num_batches=,
       seed=, train_step_counter=)`.
     environment: Gives the task to evaluate in; see `tasks`.
-    evaluation: Gives the evaluation: `evaluation(task, policy, seed)`.
+    evaluation: Gives the evaluation: `evaluation(task, policy, seed)`; one
+      that has `begin(agent, dataset)` looks at more than the policy.
     batches: Gives the source of batches: `batches(dataset, batch_size, seed)`.
+    start: Sets the agent and its step to where a new run starts.
     strategy: Gives the `tf.distribute` strategy.
     num_steps: Train steps of the run.
     batch_size: Transitions in the global batch of a step.
@@ -88,6 +106,8 @@ def train_eval(
     log_interval: Steps between rows of metrics.csv.
     checkpoint_interval: Steps between checkpoints.
     keep_checkpoints: How many of the last checkpoints are kept.
+    keep_every: Steps between checkpoints that are kept for ever, to choose
+      from; None for none.
     steps_per_call: Train steps in one call of the graph.
 
   Returns:
@@ -98,7 +118,7 @@ def train_eval(
     with errors.of_configuration():
       schedule = schedule_lib.Schedule(
           num_steps, batch_size, seed, log_interval, checkpoint_interval,
-          keep_checkpoints, steps_per_call)
+          keep_checkpoints, keep_every, steps_per_call)
       runtime.configure_runtime()
       cluster = strategy()
     home = None
@@ -106,15 +126,17 @@ def train_eval(
       home = stack.enter_context(run_folder.RunFolder(folder))
     with errors.of_configuration():
       parts = _build(stack, schedule, cluster, dataset, batches, agent,
-                     environment, evaluation if home else None)
+                     environment, start, evaluation if home else None)
       checkpoints = checkpoints_lib.Checkpoints(
           run_reader.RunReader(folder).checkpoints_folder, keep_checkpoints,
-          agent=parts.agent, step=parts.step, **parts.batches.state())
+          keep_every, agent=parts.agent, step=parts.step,
+          **parts.batches.state())
     stack.enter_context(errors.of_disk(folder))
     stack.enter_context(errors.of_divergence(folder))
     if home is None:
       parts.batches.begin(parts.agent, folder, chief=False)
-      checkpoints.resume()
+      if checkpoints.resume() is None:
+        parts.start(parts.agent, parts.step, parts.dataset)
       _loop(parts, None)
       return {}
     summary = _lead(stack, home, parts, checkpoints, method)
@@ -124,7 +146,7 @@ def train_eval(
 def _build(stack: contextlib.ExitStack, schedule: schedule_lib.Schedule,
            cluster: tf.distribute.Strategy, dataset: Callable,
            batches: Callable, agent: Callable, environment: Callable,
-           evaluation: Optional[Callable]) -> _Parts:
+           start: Start, evaluation: Optional[Callable]) -> _Parts:
   """Builds the parts; evaluation's processes start during the trace."""
   batch_size, seed = schedule.batch_size, schedule.seed
   source = batches(dataset(), batch_size, seed)
@@ -144,13 +166,15 @@ def _build(stack: contextlib.ExitStack, schedule: schedule_lib.Schedule,
     evaluator = None
     if evaluation is not None:
       evaluator = evaluation(task, policy_snapshot.greedy(learner, data), seed)
+      if hasattr(evaluator, 'begin'):
+        evaluator.begin(learner, data)
       stack.callback(evaluator.close)
       schedule.check('interval', evaluator.interval)
     trainer = trainer_lib.Trainer(
         learner, source, step, schedule.steps_per_call)
   return _Parts(
       schedule, cluster, source, learner, step, trainer, guard_lib.Guard(),
-      monitors_lib.Monitors(learner, source, data), task, evaluator)
+      monitors_lib.Monitors(learner, source, data), task, start, evaluator)
 
 
 def _lead(stack: contextlib.ExitStack, home: run_folder.RunFolder,
@@ -201,6 +225,8 @@ def _prepare(stack: contextlib.ExitStack, home: run_folder.RunFolder,
   assert parts.evaluation is not None
   schedule = parts.schedule
   resumed = checkpoints.resume()
+  if resumed is None:
+    facts = {**facts, **parts.start(parts.agent, parts.step, parts.dataset)}
   step = int(parts.step.numpy())
   home.describe(config, {**facts, 'step': step})
   if resumed is not None:
@@ -220,6 +246,8 @@ def _prepare(stack: contextlib.ExitStack, home: run_folder.RunFolder,
                 f'from step {step:,}.')
     shown.say(f'Resuming from step {step:,} of {home.path}.')
     keeper.resume(step, resumed.state)
+  elif step:  # where another run ended: its policy is evaluated first
+    keeper.resume(step, {'window': None, 'evaluation': None})
   return keeper
 
 
@@ -247,7 +275,7 @@ def _loop(parts: _Parts, keeper: Optional[bookkeeping.Bookkeeper]) -> None:
   with interrupts_lib.Interrupts() as interrupts:
     while step < parts.schedule.num_steps:
       parts.batches.refresh(step)
-      metrics = parts.trainer()
+      metrics = {**parts.trainer(), **parts.batches.metrics()}
       step += parts.schedule.steps_per_call
       parts.guard.check(metrics)
       if keeper is not None:

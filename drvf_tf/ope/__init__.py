@@ -1,0 +1,1 @@
+"""Off-policy evaluation: what data alone say that a policy is worth."""

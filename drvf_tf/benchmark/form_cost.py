@@ -76,7 +76,7 @@ def _traced(
 
 
 def operations_run(step: Callable[[], object]) -> int:
-  """How many operations a call of a graph runs, constants aside."""
+  """How many operations a graph runs in its first call, constants aside."""
   ours = context.context()
   ours.enable_run_metadata()
   try:

@@ -28,14 +28,20 @@ class Trainer:
       sampler: A step to its global batch.
       step: The agent's train step counter.
       steps_per_call: Train steps in one call.
-      jit_compile: Compile a step with XLA.
+      jit_compile: Compile the steps that give no metrics with XLA, that is
+        all but the last of a call.
     """
     self._agent, self._sampler, self._step = agent, sampler, step
     self._num_steps = steps_per_call
     self._strategy = tf.distribute.get_strategy()
-    self._one_step = tf.function(
-        self._distributed_step, autograph=False, jit_compile=jit_compile)
+    self._one_step = tf.function(self._distributed_step, autograph=False)
     self._one_step.get_concrete_function()
+    self._quiet_step = self._one_step
+    if jit_compile:
+      # XLA computes all that a function returns, and checks no numerics: the
+      # step that does both stays outside.
+      self._quiet_step = tf.function(
+          self._without_metrics, autograph=False, jit_compile=True)
     self._many_steps = tf.function(self._loop)
 
   def __call__(self) -> dict[str, float]:
@@ -52,8 +58,11 @@ class Trainer:
     # What nobody reads is not computed: the graph is traced once, and pruned
     # for the steps whose metrics are not used.
     for _ in tf.range(self._num_steps - 1):
-      self._one_step()
+      self._quiet_step()
     return self._one_step()
+
+  def _without_metrics(self) -> None:
+    self._strategy.run(self._replica_step)
 
   def _distributed_step(self) -> dict[str, tf.Tensor]:
     parts = self._strategy.run(self._replica_step)

@@ -27,8 +27,9 @@ def test_operations_that_run():
     return tf.matmul(y, tf.constant([[1.0], [2.0]]))
 
   def unread():
-    tf.exp(product(x))
-    return product(x)
+    read = tf.convert_to_tensor(x)
+    tf.exp(read)
+    return product(read)
 
   plain, more, pruned = (
       form_cost.operations_run(tf.function(step)) for step in (

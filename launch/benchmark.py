@@ -5,6 +5,7 @@
   python launch/benchmark.py --check --layer_norm=off --layer_norm=on
   python launch/benchmark.py --methods=pbrl_10,sac_n_10,edac_10,drvf_3,drvf_5
   python launch/benchmark.py --methods=drvf,rebrac,atac --gin_file=gin/cpu.gin
+  python launch/benchmark.py --suite=forms --layers=2 --layer_norm=on
   python launch/benchmark.py --suite=growth --out=growth.png
   python launch/benchmark.py --suite=startup --gin_file=gin/quickstart.gin
   python launch/benchmark.py --suite=evaluation
@@ -16,43 +17,40 @@ import os
 import pathlib
 import sys
 import tempfile
+from typing import TYPE_CHECKING
 
 os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
 _ROOT = pathlib.Path(__file__).parents[1]
 if (_ROOT / 'drvf_tf').is_dir():  # a checkout, which need not be installed
   sys.path.insert(0, str(_ROOT))
 
-from drvf_tf import errors  # noqa: E402, I001  # before TensorFlow
-import tensorflow as tf  # noqa: E402
 from absl import flags  # noqa: E402
 
-from drvf_tf.benchmark import peer_check  # noqa: E402
-from drvf_tf.benchmark import peers  # noqa: E402
-from drvf_tf.benchmark import step_cost  # noqa: E402
-from drvf_tf.benchmark import timing  # noqa: E402
+from drvf_tf import errors  # noqa: E402
 
-_CANDIDATES = {
-    'drvf': step_cost.drvf,
-    'naive': step_cost.naive,
-    'sac': step_cost.sac,
-}
+# What imports TensorFlow is imported after the flags are known to make sense.
+if TYPE_CHECKING:
+  from drvf_tf.benchmark import step_cost
+
+_CANDIDATES = ('drvf', 'naive', 'sac')  # functions of `step_cost`
 
 FLAGS = flags.FLAGS
 flags.DEFINE_enum(
     'suite', 'step',
-    ['step', 'growth', 'startup', 'evaluation', 'latency', 'envs'],
-    "step: a train step, beside the naive form and TF-Agents' SAC; growth: the "
+    ['step', 'forms', 'growth', 'startup', 'evaluation', 'latency', 'envs'],
+    "step: a train step, beside the naive form and TF-Agents' SAC; forms: "
+    'member by member and stacked, at several widths and M; growth: the '
     'step at other sizes; startup: from the command to the first step; '
     'evaluation: episodes while training; latency: a served answer beside the '
     "bare actor; envs: our tasks beside gymnasium's.")
 flags.DEFINE_multi_enum(
-    'candidate', list(_CANDIDATES), list(_CANDIDATES),
+    'candidate', list(_CANDIDATES), _CANDIDATES,
     'What to time; the first is what the others are compared with.')
 flags.DEFINE_list(
     'peers', [], 'The same step in other frameworks, timed beside ours: '
-    f'{", ".join(peers.NAMES)}; needs `make peers`.')
-flags.DEFINE_string('peer_python', str(peers.PYTHON),
-                    'Interpreter that has the frameworks of the peers.')
+    'torch_members, torch_baddbmm, jax_members, jax_vmap; needs `make peers`.')
+flags.DEFINE_string('peer_python', None, 'Interpreter that has the frameworks '
+                    'of the peers; that of `make peers`.')
 flags.DEFINE_bool('check', False, 'Compares three small steps of the peers '
                   'with ours instead of timing them.')
 flags.DEFINE_list(
@@ -80,7 +78,8 @@ flags.DEFINE_multi_string(
 flags.DEFINE_multi_string('gin_param', [], 'Bindings over them.')
 
 
-def _sizes(samples: int, layer_norm: bool) -> step_cost.Sizes:
+def _sizes(samples: int, layer_norm: bool) -> 'step_cost.Sizes':
+  from drvf_tf.benchmark import step_cost
   return step_cost.Sizes(
       members=FLAGS.members, samples=samples, ood_actions=FLAGS.ood_actions,
       ood_states=FLAGS.ood_states or FLAGS.batch, batch=FLAGS.batch,
@@ -88,19 +87,26 @@ def _sizes(samples: int, layer_norm: bool) -> step_cost.Sizes:
       hidden=(FLAGS.width,) * FLAGS.layers, layer_norm=layer_norm)
 
 
-def _latency(sizes: step_cost.Sizes) -> None:
-  from drvf_tf.benchmark import latency
+def _latency(sizes: 'step_cost.Sizes') -> None:
+  from drvf_tf.benchmark import latency, step_cost
   print(f'{sizes}, {FLAGS.threads} thread(s)')
   print(latency.table(latency.measure(step_cost.agent(sizes))))
 
 
-def _envs(sizes: step_cost.Sizes) -> None:
+def _envs(sizes: 'step_cost.Sizes') -> None:
   del sizes
   from drvf_tf.benchmark import physics
   physics.run()
 
 
-def _growth(sizes: step_cost.Sizes) -> None:
+def _forms(sizes: 'step_cost.Sizes') -> None:
+  from drvf_tf.benchmark import form_cost
+  print(f'{sizes}, {FLAGS.threads} thread(s), {FLAGS.rounds} rounds')
+  print(form_cost.table(form_cost.measure(
+      sizes, form_cost.WIDTHS, form_cost.MEMBERS, FLAGS.rounds)))
+
+
+def _growth(sizes: 'step_cost.Sizes') -> None:
   from drvf_tf import figures
   from drvf_tf.benchmark import growth
   points = growth.measure(sizes, FLAGS.rounds)
@@ -112,7 +118,7 @@ def _growth(sizes: step_cost.Sizes) -> None:
     print(f'The picture is {FLAGS.out}.')
 
 
-def _startup(sizes: step_cost.Sizes) -> None:
+def _startup(sizes: 'step_cost.Sizes') -> None:
   del sizes
   from drvf_tf.benchmark import start_up
   for _ in range(FLAGS.rounds):
@@ -123,9 +129,9 @@ def _startup(sizes: step_cost.Sizes) -> None:
           f'{found.peak / 2**20:.0f} MiB', flush=True)
 
 
-def _evaluation(sizes: step_cost.Sizes) -> None:
+def _evaluation(sizes: 'step_cost.Sizes') -> None:
   import drvf_tf.envs  # noqa: F401
-  from drvf_tf.benchmark import evaluation_cost
+  from drvf_tf.benchmark import evaluation_cost, step_cost, timing
   candidate = step_cost.drvf(sizes)
   costs = timing.interleave([candidate], rounds=3)[candidate.name]
   step = sorted(cost.wall for cost in costs)[1]
@@ -135,7 +141,8 @@ def _evaluation(sizes: step_cost.Sizes) -> None:
       evaluation_cost.measure(sizes.hidden, FLAGS.threads), step))
 
 
-def _step(sizes: step_cost.Sizes) -> None:
+def _step(sizes: 'step_cost.Sizes') -> None:
+  from drvf_tf.benchmark import peers, step_cost, timing
   with contextlib.ExitStack() as stack:
     candidates = []
     for samples in FLAGS.samples:
@@ -145,12 +152,13 @@ def _step(sizes: step_cost.Sizes) -> None:
         for name in dict.fromkeys(FLAGS.candidate):
           if name == 'sac' and any('SAC' in c.name for c in candidates):
             continue
-          candidate = _CANDIDATES[name](sizes)
+          candidate = getattr(step_cost, name)(sizes)
           candidate.name += '' if name == 'sac' else suffix
           candidates.append(candidate)
         if FLAGS.peers:
-          started = peers.candidates(FLAGS.peers, sizes, FLAGS.peer_python,
-                                     FLAGS.threads, stack)
+          started = peers.candidates(
+              FLAGS.peers, sizes, FLAGS.peer_python or str(peers.PYTHON),
+              FLAGS.threads, stack)
           for candidate in started:
             candidate.name += suffix
           candidates += started
@@ -161,18 +169,20 @@ def _step(sizes: step_cost.Sizes) -> None:
 
 
 def _check() -> None:
+  from drvf_tf.benchmark import peer_check, peers
   for norm in FLAGS.layer_norm:
     with tempfile.TemporaryDirectory() as folder:
       differences = peer_check.check(
-          FLAGS.peers or peers.NAMES, FLAGS.peer_python,
+          FLAGS.peers or peers.NAMES, FLAGS.peer_python or str(peers.PYTHON),
           pathlib.Path(folder), norm == 'on')
     print(f'LayerNorm {norm}:\n{peer_check.table(differences)}')
     if not all(map(peer_check.agrees, differences.values())):
       sys.exit('A peer does not compute what we compute.')
 
 
-_SUITES = {'step': _step, 'growth': _growth, 'startup': _startup,
-           'evaluation': _evaluation, 'latency': _latency, 'envs': _envs}
+_SUITES = {'step': _step, 'forms': _forms, 'growth': _growth,
+           'startup': _startup, 'evaluation': _evaluation,
+           'latency': _latency, 'envs': _envs}
 
 
 def main(argv):
@@ -180,6 +190,9 @@ def main(argv):
   if argv[1:]:
     raise errors.UserError(
         f'{argv[1]!r} is not a flag: choose what to time with --suite=...')
+  import tensorflow as tf
+
+  from drvf_tf.benchmark import peers
   tf.get_logger().setLevel('ERROR')  # many graphs of one function are meant
   tf.config.threading.set_intra_op_parallelism_threads(FLAGS.threads)
   tf.config.threading.set_inter_op_parallelism_threads(FLAGS.threads)

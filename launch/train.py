@@ -33,8 +33,11 @@ _RUN = flags.DEFINE_string(
     'A run that the folder holds is resumed.')
 flags.DEFINE_alias('run_dir', 'run')
 _LIST = flags.DEFINE_bool(
-    'list', False, 'Print the tasks and the methods, their gin files and the '
-    "methods' sizes, and stop.")
+    'list', False, 'Print the tasks and the methods with their gin files, and '
+    'stop.')
+_SIZES = flags.DEFINE_bool(
+    'sizes', False, 'With --list: the number of parameters of each method, '
+    'which takes a while.')
 _SEED = flags.DEFINE_integer(
     'seed', None, 'Binds train_eval.seed, over the gin files.')
 
@@ -92,14 +95,19 @@ def _files() -> list[tuple[str, str]]:
 
 
 def _print_list() -> None:
-  import drvf_tf.envs  # noqa: F401
-  from drvf_tf.train import methods
-  print(methods.task_table(), end='\n\n', flush=True)
-  print(methods.table())
+  from drvf_tf.runs import catalogue
+  print(catalogue.task_table(), end='\n\n', flush=True)
+  sizes = None
+  if _SIZES.value:
+    import drvf_tf.envs  # noqa: F401
+    from drvf_tf.train import methods
+    sizes = methods.sizes()
+  print(catalogue.method_table(sizes))
   print('\nAny method over any task, by the name of its file: '
         '--task=hopper-medium-v2 --method=edac, or '
         '--gin_file=gin/hopper_medium.gin --gin_file=gin/baselines/edac.gin; '
-        'parameters are those of walker2d-medium, a dynamics model aside.')
+        'parameters (--sizes) are those of walker2d-medium, a dynamics model '
+        'aside.')
 
 
 def _default_run(files: Sequence[tuple[str, str]]) -> str:

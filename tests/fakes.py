@@ -86,13 +86,13 @@ def on_two_replicas(agent_class):
 
 
 def drvf(optimizer=None, num_members=3, hidden_units=(16, 16), layer_norm=True,
-         l2=0.0, seed=0, **kwargs):
+         l2=0.0, stacked=None, seed=0, **kwargs):
   """A small DRVF agent."""
   if optimizer is None:
     optimizer = lambda: tf.keras.optimizers.legacy.Adam(1e-3)  # noqa: E731
   critic = ensemble_critic_network.EnsembleCriticNetwork(
       CRITIC_SPEC, num_members=num_members, hidden_units=hidden_units,
-      layer_norm=layer_norm, l2=l2, seed=100 + seed)
+      layer_norm=layer_norm, l2=l2, stacked=stacked, seed=100 + seed)
   actor = actor_network.tanh_gaussian_actor(
       OBSERVATION_SPEC, ACTION_SPEC, hidden_units=hidden_units,
       seed=200 + seed)

@@ -6,7 +6,8 @@ import tensorflow as tf
 from tf_agents.networks import network
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
-from tf_agents.utils import common
+
+from drvf_tf.networks import noise
 
 
 class Pass(NamedTuple):
@@ -94,12 +95,20 @@ def own_train_step() -> tf.Variable:
 def average(term: tf.Tensor,
             weights: Optional[tf.Tensor] = None) -> tf.Tensor:
   """This replica's part of the mean over the global batch, of `[B]`."""
-  return tf.nn.compute_average_loss(term, sample_weight=weights)
+  if weights is not None:
+    term = term * weights
+  return added_once(tf.reduce_mean(term))
+
+
+def added_once(term: tf.Tensor) -> tf.Tensor:
+  """This replica's part of a scalar that is the same on all of them."""
+  replicas = noise.num_replicas()
+  return term if replicas == 1 else term / replicas
 
 
 def share(values: tf.Tensor) -> tf.Tensor:
   """Mean of a statistic, as this replica's part of a sum over replicas."""
-  return tf.nn.scale_regularization_loss(tf.reduce_mean(values))
+  return added_once(tf.reduce_mean(values))
 
 
 def descend(tape: tf.GradientTape, loss: tf.Tensor,
@@ -120,10 +129,16 @@ def update_targets(pairs: Sequence[tuple[network.Network, network.Network]],
     step: The train step, counted from 0.
     period: The first step is due, and every `period`-th after it.
   """
+  def towards(source: tf.Variable, moved: tf.Variable) -> tf.Operation:
+    if tau == 1.0:  # a copy, to the last bit
+      return moved.assign(source, read_value=False)
+    return moved.assign_add(tau * (source - moved), read_value=False)
+
   def move():
     return tf.group(*(
-        common.soft_variables_update(online.variables, target.variables, tau)
-        for online, target in pairs))
+        towards(*pair) for online, target in pairs
+        for pair in zip(online.trainable_variables,
+                        target.trainable_variables)))
 
   def move_if_due(strategy=None):
     del strategy

@@ -7,11 +7,10 @@ from tf_agents.agents import tf_agent
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
-from drvf_tf.agents import drvf_agent, rates
+from drvf_tf.agents import adam, drvf_agent, rates
 from drvf_tf.networks import actor_network as actor_lib
 from drvf_tf.networks import ensemble_critic_network
 
-_adam = tf.keras.optimizers.legacy.Adam
 Optimizer = Callable[[rates.Rate], types.Optimizer]
 
 
@@ -30,9 +29,9 @@ def build_agent(
     actor_learning_rate: rates.Rate = 3e-4,
     critic_learning_rate: rates.Rate = 3e-4,
     alpha_learning_rate: rates.Rate = 3e-4,
-    actor_optimizer: Optimizer = _adam,
-    critic_optimizer: Optimizer = _adam,
-    alpha_optimizer: Optimizer = _adam) -> tf_agent.TFAgent:
+    actor_optimizer: Optimizer = adam.Adam,
+    critic_optimizer: Optimizer = adam.Adam,
+    alpha_optimizer: Optimizer = adam.Adam) -> tf_agent.TFAgent:
   """Builds networks, optimizers and the agent around them.
 
   Args:

@@ -70,6 +70,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
                regularizers: Sequence[regularizers_lib.Regularizer] = (),
                actor_constraint: constraints.Constraint = (
                    constraints.unconstrained),
+               td_error: terms.TdError = terms.sampled_error,
                td_weight: float = 1.0,
                backup_entropy: float = 1.0,
                num_samples: int = 1,
@@ -105,6 +106,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       actor_value: `QValues` at (s, π(s)) to the value in Eq. (17).
       regularizers: What Eq. (16) adds to the Bellman error.
       actor_constraint: What is made of Eq. (17); see `losses/constraints.py`.
+      td_error: (`QValues` at the data, targets) to the Bellman error `[B]`.
       td_weight: Weight of the Bellman error (η_q of DRVF).
       backup_entropy: Share of the entropy bonus −β log π in Eq. (14); 0 where
         a method leaves it out.
@@ -163,7 +165,8 @@ class EnsembleSacAgent(sac_agent.SacAgent):
         actor_value, self.train_step_counter)
     self._regularizers = tuple(regularizers)
     self._actor_constraint = actor_constraint
-    self._td_weight, self._num_samples = td_weight, num_samples
+    self._td_error, self._td_weight = td_error, td_weight
+    self._num_samples = num_samples
     self._backup_entropy, self._num_batches = backup_entropy, num_batches
     self._td_samples = td_samples or num_samples
     self._seed, self._initial_value = seed, initial_value
@@ -342,8 +345,8 @@ class EnsembleSacAgent(sac_agent.SacAgent):
         sets, self._td_samples, draws.seed())
     q_pairs = dict(zip(asked, q_asked))
 
-    td = self._average(terms.bellman_error(q_data.samples, targets.values),
-                       targets.weights)
+    td = self._average(
+        self._td_error(q_data, targets.values), targets.weights)
     loss = self._td_weight * td
     metrics = {'td_loss': td, **targets.metrics}
     for part in self._regularizers:
@@ -416,9 +419,15 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       draws: noise.Draws) -> tuple[Any, tf.Tensor, tf.Tensor]:
     """(π(·|s), a ~ π(·|s) `[B, act]`, log π(a|s) `[B]`)."""
     distribution = self._policy_distribution(observations)
-    shape = [tf.shape(observations)[0], self.action_spec.shape[0]]
+    shape = [noise.num_rows(observations), self.action_spec.shape[0]]
     return (distribution,
             *noise.sample_actions(distribution, draws.normal(shape)))
+
+  def _get_target_updater(self, tau: float = 1.0,
+                          period: int = 1) -> Callable[[], None]:
+    return lambda: agent_parts.update_targets(
+        [(self.critic_network, self.target_critic_network)], tau,
+        self.train_step_counter, period)
 
   def _average_actor(self, tau: float) -> None:
     if self._acting_network is not self._actor_network:
@@ -437,7 +446,7 @@ class EnsembleSacAgent(sac_agent.SacAgent):
                weights: Optional[tf.Tensor] = None) -> tf.Tensor:
     """This replica's part: `[R]` averaged globally, a scalar added once."""
     if term.shape.rank == 0:
-      return tf.nn.scale_regularization_loss(term)
+      return agent_parts.added_once(term)
     return agent_parts.average(term, weights)
 
   def _q_metrics(self, where: str,

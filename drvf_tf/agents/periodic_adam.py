@@ -1,8 +1,10 @@
 """Adam that takes every n-th gradient: TD3's delayed updates of the actor."""
 import tensorflow as tf
 
+from drvf_tf.agents import adam
 
-class PeriodicAdam(tf.keras.optimizers.legacy.Adam):
+
+class PeriodicAdam(adam.Adam):
   """Takes the first gradient and every `period`-th after it.
 
   What it passes over leaves no trace, neither in the variables nor in the
@@ -24,12 +26,8 @@ class PeriodicAdam(tf.keras.optimizers.legacy.Adam):
     super().__init__(learning_rate, name=name)
     self._period = period
 
-  def _prepare_local(self, var_device, var_dtype, apply_state):
-    super()._prepare_local(var_device, var_dtype, apply_state)
-    state = apply_state[(var_device, var_dtype)]
-    taken = tf.cast(self.iterations // self._period + 1, var_dtype)
-    state.update(beta_1_power=tf.pow(state['beta_1_t'], taken),
-                 beta_2_power=tf.pow(state['beta_2_t'], taken))
+  def _taken(self) -> tf.Tensor:
+    return self.iterations // self._period + 1
 
   def _resource_apply_dense(self, grad, var, apply_state=None):
     apply = super()._resource_apply_dense

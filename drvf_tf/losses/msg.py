@@ -42,7 +42,7 @@ def proposals(context: base.Context, asked: Sequence[tf.Tensor],
     log-densities `[(len(asked) + 1)·K, B]`. No gradient reaches the policy.
   """
   spec = context.action_spec
-  shape = [num_actions, tf.shape(context.actions)[0],
+  shape = [num_actions, noise.num_rows(context.actions),
            context.actions.shape[-1]]
   actions, log_pi = zip(*(
       noise.sample_actions(context.policy(states), context.draws.normal(shape))

@@ -26,7 +26,7 @@ def from_policy(policy: Policy, observations: tf.Tensor, actions: tf.Tensor,
                 draws: noise.Draws) -> tf.Tensor:
   """a ~ π(·|s), the paper's choice: no gradient reaches the policy."""
   del action_spec
-  shape = [num_actions, tf.shape(actions)[0], actions.shape[-1]]
+  shape = [num_actions, noise.num_rows(actions), actions.shape[-1]]
   sampled, _ = noise.sample_actions(policy(observations), draws.normal(shape))
   return tf.stop_gradient(sampled)
 
@@ -37,7 +37,7 @@ def uniform(policy: Policy, observations: tf.Tensor, actions: tf.Tensor,
             draws: noise.Draws) -> tf.Tensor:
   """Uniform over the action space (App. E.2)."""
   del policy, observations
-  shape = [num_actions, tf.shape(actions)[0], actions.shape[-1]]
+  shape = [num_actions, noise.num_rows(actions), actions.shape[-1]]
   low, high = action_spec.minimum, action_spec.maximum
   return low + (high - low) * draws.uniform(shape)
 
@@ -48,6 +48,6 @@ def noisy_dataset(policy: Policy, observations: tf.Tensor, actions: tf.Tensor,
                   draws: noise.Draws, std: float = 0.3) -> tf.Tensor:
   """The dataset's own actions plus Gaussian noise, clipped to the bounds."""
   del policy, observations
-  shape = [num_actions, tf.shape(actions)[0], actions.shape[-1]]
+  shape = [num_actions, noise.num_rows(actions), actions.shape[-1]]
   noisy = actions + std * draws.normal(shape)
   return tf.clip_by_value(noisy, action_spec.minimum, action_spec.maximum)

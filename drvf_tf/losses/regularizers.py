@@ -101,8 +101,9 @@ def spaced(rows: Optional[int], *batch: tf.Tensor) -> tuple[tf.Tensor, ...]:
   if rows is None:
     return batch
   replicas = noise.num_replicas()
-  stride = tf.shape(batch[0])[0] * replicas // rows
-  where = slice(None, None, tf.maximum(stride, 1))
+  stride = noise.num_rows(batch[0]) * replicas // rows
+  larger = max if isinstance(stride, int) else tf.maximum
+  where = slice(None, None, larger(stride, 1))
   count = -(-rows // replicas)
   return tuple(values[where][:count] for values in batch)
 

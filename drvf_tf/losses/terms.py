@@ -8,7 +8,11 @@ import tensorflow as tf
 from drvf_tf.networks import q_values
 
 Spread = Callable[[q_values.QValues], tf.Tensor]
+TdError = Callable[[q_values.QValues, tf.Tensor], tf.Tensor]
 KlScale = Callable[[int, float], float]  # (weights of a head, num_batches)
+# sqrt has an infinite slope at 0, and samples that coincide have variance 0:
+# added to a variance, this keeps the gradient finite there.
+_SMALLEST = 1e-8
 
 
 def bellman_error(samples: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
@@ -26,6 +30,26 @@ def bellman_error(samples: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
   """
   errors = tf.square(samples - targets[..., tf.newaxis])  # [M, B, n]
   return tf.reduce_sum(tf.reduce_mean(errors, axis=2), axis=0)
+
+
+@gin.configurable
+def sampled_error(q: q_values.QValues, targets: tf.Tensor) -> tf.Tensor:
+  """`bellman_error` of the draws: `[B]`."""
+  return bellman_error(q.samples, targets)
+
+
+@gin.configurable
+def expected_error(q: q_values.QValues, targets: tf.Tensor) -> tf.Tensor:
+  """Its mean over all draws, E_w[(Q_j − T̂ Q_j)²] = (Q̄_j − T̂ Q_j)² + Var_j.
+
+  Args:
+    q: Q at the data; its draws are not used.
+    targets: `[1, B]` or `[M, B]`.
+
+  Returns:
+    Sum over members: `[B]`.
+  """
+  return tf.reduce_sum(tf.square(q.mean - targets) + q.variance, axis=0)
 
 
 @gin.configurable
@@ -75,10 +99,16 @@ def between_means_std(q: q_values.QValues) -> tf.Tensor:
   return _std(q.mean, axes=[0])
 
 
+@gin.configurable
+def total_std(q: q_values.QValues) -> tf.Tensor:
+  """R of Eq. (15) as `pooled_std`, of infinitely many draws: `[R]`."""
+  variance = (tf.reduce_mean(q.variance, axis=0)
+              + tf.math.reduce_variance(q.mean, axis=0))
+  return tf.sqrt(variance + _SMALLEST)
+
+
 def _std(values: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
-  # sqrt has an infinite slope at 0, and samples that coincide have variance
-  # 0: the constant keeps the gradient finite there.
-  return tf.sqrt(tf.math.reduce_variance(values, axis=axes) + 1e-8)
+  return tf.sqrt(tf.math.reduce_variance(values, axis=axes) + _SMALLEST)
 
 
 def actor_objective(value: tf.Tensor, log_pi: tf.Tensor,

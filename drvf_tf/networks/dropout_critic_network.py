@@ -1,4 +1,5 @@
 """An ensemble critic whose Q samples come from dropout masks."""
+import functools
 from collections.abc import Sequence
 from typing import Any, Optional
 
@@ -67,51 +68,48 @@ class DropoutCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
   def _masked(self, inputs: ensemble_critic_network.ObservationAndAction,
               num_samples: int, seed: tf.Tensor) -> q_values.QValues:
     members = self._shared(inputs)
-    rows = tf.shape(members[0])[0]
+    rows = tf.shape(inputs[0])[0]
     # The first layer has no mask before it: it runs once for all samples.
     repeat = num_samples
     for i, layer in enumerate(self._hidden):
       members = layer(members)
       if isinstance(layer, ensemble_layers.EnsembleDense):
         masks = self._masks(
-            num_samples, members[0].shape[-1], members[0].dtype,
+            num_samples, ensemble_layers.row_shape(members)[-1],
             tf.random.experimental.stateless_fold_in(seed, i))
-        members = [_apply(x, mask, repeat)
-                   for x, mask in zip(members, tf.unstack(masks))]
+        members = ensemble_layers.each(
+            functools.partial(_apply, repeat=repeat), members, masks)
         repeat = 1
-    members = [tf.cast(x, tf.float32) for x in members]  # [n·B, d] each
-    samples = self._sample(members, 1, seed)  # [M, n·B, 1]
+    members = ensemble_critic_network.float32(members)  # [n·B, d] each
+    samples = self._head.sample(  # [M, n·B, 1]
+        members, 1, seed, self._spectral_norm or self._norm)
     samples = tf.reshape(samples, [self._num_members, num_samples, rows])
     samples = tf.transpose(samples, [0, 2, 1])
     mean, variance = tf.nn.moments(samples, axes=[2])
     return q_values.QValues(samples, mean, variance)
 
-  def _sample(self, hidden, num_samples, seed):
-    if self._spectral_norm is None:
-      return super()._sample(hidden, num_samples, seed)
-    return self._head.sample(
-        hidden, num_samples, seed, self._spectral_norm.fold)
-
-  def _masks(self, num_samples: int, width: int, dtype: tf.DType,
+  def _masks(self, num_samples: int, width: int,
              seed: tf.Tensor) -> tf.Tensor:
     """Masks `[M, n, width]` that keep the mean of a unit."""
     keep = tf.random.stateless_uniform(
         [self._num_members, num_samples, width], seed) >= self._rate
-    return tf.cast(keep, dtype) / tf.cast(1.0 - self._rate, dtype)
+    return tf.cast(keep, tf.float32) / (1.0 - self._rate)
 
 
 def _apply(x: tf.Tensor, mask: tf.Tensor, repeat: int) -> tf.Tensor:
-  """Masks rows that lie sample by sample.
+  """Masks rows that lie sample by sample, of one member or of a stack.
 
   Args:
-    x: `[n·B, width]`, or `[B, width]` with repeat = n: the same rows for all.
-    mask: `[n, width]`.
+    x: `[n·B, width]`, or `[B, width]` with repeat = n: the same rows for all;
+      `[M, ...]` in a stack.
+    mask: `[n, width]`; `[M, n, width]` in a stack.
     repeat: How often the rows are to be used.
 
   Returns:
-    `[n·B, width]`.
+    `[n·B, width]`, or `[M, n·B, width]`.
   """
-  width = x.shape[-1]
-  samples = mask.shape[0]
-  blocks = tf.reshape(x, [samples // repeat, -1, width])  # [1 or n, B, width]
-  return tf.reshape(blocks * mask[:, tf.newaxis], [-1, width])
+  *members, samples, width = mask.shape
+  blocks = tf.reshape(  # [1 or n, B, width]
+      x, [*members, samples // repeat, -1, width])
+  masked = blocks * tf.cast(mask, x.dtype)[..., tf.newaxis, :]
+  return tf.reshape(masked, [*members, -1, width])

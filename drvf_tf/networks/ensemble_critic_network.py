@@ -7,9 +7,17 @@ import tensorflow as tf
 from tf_agents.networks import network
 from tf_agents.typing import types
 
-from drvf_tf.networks import ensemble_layers, heads, q_values, statistics
+from drvf_tf.networks import (
+  ensemble_layers,
+  heads,
+  noise,
+  q_values,
+  statistics,
+)
 
 ObservationAndAction = tuple[tf.Tensor, tf.Tensor]
+# On a CPU, layers wider than this are faster member by member.
+_STACKED_WIDTH = 128
 
 
 @gin.configurable
@@ -24,6 +32,7 @@ class EnsembleCriticNetwork(network.Network):
                layer_norm: bool = False,
                norm_before_activation: bool = False,
                l2: float = 0.0,
+               stacked: Optional[bool] = None,
                seed: Optional[int] = None,
                name: str = 'EnsembleCriticNetwork'):
     """Creates the network.
@@ -38,6 +47,8 @@ class EnsembleCriticNetwork(network.Network):
       layer_norm: Whether each hidden layer is normalised.
       norm_before_activation: Linear → LN → ReLU instead of Linear → ReLU → LN.
       l2: Coupled weight decay of the hidden kernels.
+      stacked: Whether one operation serves all members, or each has its own;
+        see `ensemble_layers`. None: what is faster here (`_is_stacked`).
       seed: Of the initial weights.
       name: Name of the network.
     """
@@ -49,6 +60,8 @@ class EnsembleCriticNetwork(network.Network):
     super().__init__(input_tensor_spec, state_spec=(), name=name)
     self._num_members = num_members
     self._hidden_units = tuple(hidden_units)
+    self._stacked = (_is_stacked(hidden_units) if stacked is None
+                     else stacked)
     self._hidden: list[tf.keras.layers.Layer] = []
     self._norm = None  # of the last hidden layer, folded into what follows
     for i, units in enumerate(hidden_units):
@@ -89,38 +102,46 @@ class EnsembleCriticNetwork(network.Network):
 
   def features(self, inputs: ObservationAndAction) -> tf.Tensor:
     """ψ(s, a) of every member, `[M, B, d]`."""
-    return tf.stack(self._features(self._trunk(self._shared(inputs))))
+    features = ensemble_layers.stack(
+        self._features(self._trunk(self._shared(inputs))))
+    return tf.broadcast_to(  # a linear critic's are the inputs, shared by all
+        features, [self._num_members, *tf.unstack(tf.shape(features))[1:]])
 
   def action_gradients(self, inputs: ObservationAndAction) -> tf.Tensor:
     """∂Q_j/∂a of every member's mean, `[M, B, act]`."""
-    observations, actions = inputs
-    own = [tf.identity(actions) for _ in range(self._num_members)]
+    observations, actions = (self._copies(values) for values in inputs)
     with tf.GradientTape(watch_accessed_variables=False) as tape:
-      tape.watch(own)
-      mean = self._mean([tf.concat([observations, a], axis=-1) for a in own])
-    return tf.stack(tape.gradient(mean, own))
+      tape.watch(actions)
+      mean = self._mean(ensemble_layers.each(
+          lambda *pair: tf.concat(pair, axis=-1), observations, actions))
+    return ensemble_layers.stack(tape.gradient(mean, actions))
+
+  def _copies(self, values: tf.Tensor) -> ensemble_layers.Members:
+    """For each member its own `[B, size]`."""
+    if self._stacked:
+      return tf.tile(values[tf.newaxis], [self._num_members, 1, 1])
+    return [tf.identity(values) for _ in range(self._num_members)]
 
   def _shared(self, inputs: ObservationAndAction) -> ensemble_layers.Members:
     """The same rows `[B, obs + act]` for every member."""
-    return [tf.concat(inputs, axis=-1)] * self._num_members
+    rows = tf.concat(inputs, axis=-1)
+    return rows[tf.newaxis] if self._stacked else [rows] * self._num_members
 
   def _mean(self, rows: ensemble_layers.Members) -> tf.Tensor:
     """Mean of Q at each member's own rows, `[M, B]`."""
-    return self._head.moments(self._features(self._trunk(rows)))[0]
+    return self._head.moments(self._trunk(rows), self._norm)[0]
 
   def _trunk(
       self, members: ensemble_layers.Members) -> ensemble_layers.Members:
     """The hidden layers; of the last one's normalisation the division alone."""
     for layer in self._hidden:
       members = layer(members)
-    return [tf.cast(member, tf.float32) for member in members]
+    return float32(members)
 
   def _features(
       self, hidden: ensemble_layers.Members) -> ensemble_layers.Members:
     """ψ of what `_trunk` gives."""
-    if self._norm is None:
-      return hidden
-    return [tf.cast(rows, tf.float32) for rows in self._norm(hidden)]
+    return hidden if self._norm is None else float32(self._norm(hidden))
 
   def evaluate(self,
                sets: Sequence[ObservationAndAction],
@@ -149,23 +170,16 @@ class EnsembleCriticNetwork(network.Network):
     """`evaluate`, less the prior mean."""
     hidden = self._trunk(self._shared(tuple(
         tf.concat(parts, axis=0) for parts in zip(*sets))))
-    samples = self._sample(hidden, num_samples * len(sets), seed)
-    sizes = [tf.shape(actions)[0] for _, actions in sets]
-    values, first = [], 0
+    sizes = [noise.num_rows(actions) for _, actions in sets]
     # To split is cheaper than to slice: its gradient is a concatenation.
-    for i, rows in enumerate(tf.split(samples, sizes, axis=1)):
-      own = tf.split(rows, len(sets), axis=2)[i]
-      last = first + sizes[i]
-      features = self._features([member[first:last] for member in hidden])
-      values.append(q_values.QValues(own, *self._head.moments(features)))
-      first = last
-    return values
-
-  def _sample(self, hidden: ensemble_layers.Members, num_samples: int,
-              seed: Optional[tf.Tensor]) -> tf.Tensor:
-    """The head on what `_trunk` gives, `[M, B, n]`."""
-    fold = None if self._norm is None else self._norm.fold
-    return self._head.sample(hidden, num_samples, seed, fold)
+    samples, mean, variance = (
+        tf.split(values, sizes, axis=1) for values in (
+            self._head.sample(
+                hidden, num_samples * len(sets), seed, self._norm),
+            *self._head.moments(hidden, self._norm)))
+    own = [tf.split(rows, len(sets), axis=2)[i]
+           for i, rows in enumerate(samples)]
+    return [q_values.QValues(*parts) for parts in zip(own, mean, variance)]
 
   def call(self,
            inputs: ObservationAndAction,
@@ -210,9 +224,21 @@ class EnsembleCriticNetwork(network.Network):
 class _EnsembleRelu(tf.keras.layers.Layer):
   """ReLU on every member."""
 
-  def call(self, inputs: Sequence[tf.Tensor]) -> ensemble_layers.Members:
+  def call(self, inputs: ensemble_layers.Members) -> ensemble_layers.Members:
     """Applies it."""
-    return [tf.nn.relu(x) for x in inputs]
+    return ensemble_layers.each(tf.nn.relu, inputs)
+
+
+def float32(members: ensemble_layers.Members) -> ensemble_layers.Members:
+  """The members in float32, whatever the hidden layers computed in."""
+  return ensemble_layers.each(lambda x: tf.cast(x, tf.float32), members)
+
+
+def _is_stacked(hidden_units: Sequence[int]) -> bool:
+  """Whether stacked members are faster here; see docs/performance.md."""
+  if tf.config.list_physical_devices('GPU'):
+    return True
+  return max(hidden_units, default=0) <= _STACKED_WIDTH
 
 
 def _check_specs(input_tensor_spec: types.NestedTensorSpec) -> None:

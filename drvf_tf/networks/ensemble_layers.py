@@ -1,19 +1,79 @@
 """Layers of M members side by side, on stacked variables.
 
-Between layers the members travel as a list of M tensors `[R, width]` (rows,
-features). Kernels are stored stacked, `[M, in, out]`; a layer takes them apart
-to multiply, because two-dimensional products let TensorFlow fuse the bias and
-the activation into the product, which one batched product does not.
+Between layers the members travel in one of two forms, which every layer takes
+and gives back: a list of M tensors `[R, width]` (rows, features), or one tensor
+`[M, R, width]`; `[1, R, width]` are rows that all members share. Kernels are
+stored stacked, `[M, in, out]`, for both.
+
+Member by member, TensorFlow fuses the bias and the activation into a product,
+which is what counts where products are large. Stacked, the number of operations
+does not grow with M, which is what counts where each has to be started: on an
+accelerator, or on a CPU with small layers. `EnsembleCriticNetwork` chooses.
 """
 import math
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Callable, Optional, Protocol, Union
 
 import tensorflow as tf
 
 from drvf_tf.networks import row_division
 
-Members = list[tf.Tensor]
+Members = Union[list[tf.Tensor], tf.Tensor]
+
+
+class Folded(Protocol):
+  """A linear map of a layer's inputs that its kernel takes over."""
+
+  def fold(self, kernel: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """`[M, in, out]` to (kernel `[M, in, out]`, offset `[M, 1, out]`)."""
+
+
+def each(function: Callable[..., tf.Tensor], members: Members,
+         *parts: tf.Tensor) -> Members:
+  """Applies `function` to every member, or to the stack at once.
+
+  Args:
+    function: Of a member's rows `[R, width]` and its part of each of `parts`,
+      which works on stacks of both as well.
+    members: In either form.
+    *parts: Members, or `[M, ...]` to be taken apart where `members` are.
+
+  Returns:
+    In the form of `members`.
+  """
+  if not isinstance(members, list):
+    return function(members, *parts)
+  return [function(*own) for own in zip(members, *(
+      part if isinstance(part, list) else tf.unstack(part) for part in parts))]
+
+
+def multiply(members: Members, kernels: tf.Tensor) -> tf.Tensor:
+  """Each member's rows times its kernel `[in, out]`: `[M, R, out]`."""
+  return stack(each(tf.matmul, members, kernels))
+
+
+def square_sums(members: Members, roots: tf.Tensor) -> tf.Tensor:
+  """Σ (x·roots)² over each member's columns: `[M, R, 1]`.
+
+  Args:
+    members: `[R, width]` each, in either form.
+    roots: `[M, width, 1]`.
+
+  Returns:
+    `[M, R, 1]`.
+  """
+  return stack(each(lambda x, root: row_division.squares(x * root), members,
+                    tf.linalg.matrix_transpose(roots)))
+
+
+def stack(members: Members) -> tf.Tensor:
+  """`[M, R, width]`, whatever the form."""
+  return tf.stack(members) if isinstance(members, list) else members
+
+
+def row_shape(members: Members) -> tf.TensorShape:
+  """Of one member's rows, `[R, width]`."""
+  return members[0].shape if isinstance(members, list) else members.shape[1:]
 
 
 class EnsembleDense(tf.keras.layers.Layer):
@@ -25,7 +85,7 @@ class EnsembleDense(tf.keras.layers.Layer):
                activation: Optional[str] = None,
                bias_value: float = 0.1,
                l2: float = 0.0,
-               norm: Optional['EnsembleLayerNorm'] = None,
+               norm: Optional[Folded] = None,
                seed: Optional[int] = None,
                name: Optional[str] = None):
     """Creates the layer.
@@ -51,13 +111,15 @@ class EnsembleDense(tf.keras.layers.Layer):
     self._norm = norm
     self._seed = seed
 
-  def fold_into_kernel(self, norm: Any) -> None:
-    """Sets what is folded into the kernels; it need have `fold` alone."""
+  def fold_into_kernel(self, norm: Folded) -> None:
+    """Sets what is folded into the kernels."""
     self._norm = norm
 
-  def build(self, input_shape: Sequence[tf.TensorShape]) -> None:
+  def build(self, input_shape: Union[tf.TensorShape,
+                                     Sequence[tf.TensorShape]]) -> None:
     """Creates the stacked variables."""
-    fan_in = input_shape[0][-1]
+    one = input_shape[0] if isinstance(input_shape, list) else input_shape
+    fan_in = one[-1]
     bound = 1.0 / math.sqrt(fan_in)
     self.kernel = self.add_weight(
         'kernel', [self._num_members, fan_in, self._units],
@@ -70,17 +132,25 @@ class EnsembleDense(tf.keras.layers.Layer):
         initializer=tf.keras.initializers.Constant(self._bias_value))
     super().build(input_shape)
 
-  def call(self, inputs: Sequence[tf.Tensor]) -> Members:
+  def call(self, inputs: Members) -> Members:
     """Applies member j to the rows of member j."""
-    kernel, bias = self.kernel, self.bias
+    kernel = tf.convert_to_tensor(self.kernel)
+    bias = tf.expand_dims(self.bias, 1)  # [M, 1, out]
     if self._norm is not None:
       kernel, offset = self._norm.fold(kernel)
-      bias = bias + offset[:, 0]
-    return [
-        self._activation(tf.nn.bias_add(tf.matmul(x, kernel_j), bias_j))
-        for x, kernel_j, bias_j in zip(inputs, tf.unstack(kernel),
-                                       tf.unstack(bias))
-    ]
+      bias += offset
+    if isinstance(inputs, list):
+      return each(
+          lambda x, kernel_j, bias_j: self._activation(
+              tf.nn.bias_add(tf.matmul(x, kernel_j), bias_j)),
+          inputs, kernel, tf.squeeze(bias, 1))
+    if inputs.shape[0] == 1:
+      # Rows that all share are inputs, and narrow: a column of ones is cheaper
+      # than one more pass over what comes out.
+      inputs = tf.concat([inputs, tf.ones_like(inputs[..., :1])], axis=-1)
+      return self._activation(
+          tf.matmul(inputs, tf.concat([kernel, bias], axis=1)))
+    return self._activation(tf.matmul(inputs, kernel) + bias)
 
 
 class EnsembleDivision(tf.keras.layers.Layer):
@@ -101,10 +171,11 @@ class EnsembleDivision(tf.keras.layers.Layer):
     self._rectify = rectify
     self._epsilon = epsilon
 
-  def call(self, inputs: Sequence[tf.Tensor]) -> Members:
+  def call(self, inputs: Members) -> Members:
     """Divides every row of every member."""
-    return [row_division.divide_by_std(x, self._epsilon, self._rectify)
-            for x in inputs]
+    return each(
+        lambda x: row_division.divide_by_std(x, self._epsilon, self._rectify),
+        inputs)
 
 
 class EnsembleLayerNorm(tf.keras.layers.Layer):
@@ -126,13 +197,12 @@ class EnsembleLayerNorm(tf.keras.layers.Layer):
     self.scale = self.add_weight('scale', shape, initializer='ones')
     self.offset = self.add_weight('offset', shape, initializer='zeros')
 
-  def call(self, inputs: Sequence[tf.Tensor]) -> Members:
+  def call(self, inputs: Members) -> Members:
     """y of every member, from its x / std."""
-    return [
-        (x - tf.reduce_mean(x, axis=-1, keepdims=True)) * scale + offset
-        for x, scale, offset in zip(inputs, tf.unstack(self.scale),
-                                    tf.unstack(self.offset))
-    ]
+    return each(
+        lambda x, scale, offset: (
+            x - tf.reduce_mean(x, axis=-1, keepdims=True)) * scale + offset,
+        inputs, tf.expand_dims(self.scale, 1), tf.expand_dims(self.offset, 1))
 
   def fold(self, kernel: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """What y·kernel is in terms of x / std.
@@ -144,6 +214,40 @@ class EnsembleLayerNorm(tf.keras.layers.Layer):
       (kernel `[M, width, out]`, offset `[M, 1, out]`), so that
       y·kernel = (x / std)·kernel + offset.
     """
-    folded = self.scale[..., tf.newaxis] * kernel
-    folded -= tf.reduce_mean(folded, axis=1, keepdims=True)
-    return folded, tf.matmul(self.offset[:, tf.newaxis], kernel)
+    scale = tf.convert_to_tensor(self.scale)
+    # The mean of scale·kernel over the inputs and the offset: one product.
+    mean, offset = tf.split(tf.matmul(
+        tf.stack([scale / scale.shape[-1], self.offset], axis=1), kernel),
+                            2, axis=1)  # [M, 1, out] each
+    return tf.expand_dims(scale, 2) * kernel - mean, offset
+
+  def products(self, rows: Members, kernel: tf.Tensor,
+               roots: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """y·kernel and y²·roots², of x / std: y itself is not written.
+
+    With m the mean of x / std, and all products by elements,
+
+      y² = scale²·(x/std − m)² + 2·scale·offset·(x/std − m) + offset².
+
+    Args:
+      rows: x / std, in either form.
+      kernel: `[M, width, 1]`.
+      roots: `[M, width, 1]`.
+
+    Returns:
+      `[M, R, 1]` each.
+    """
+    scale = roots * tf.expand_dims(self.scale, 2)
+    offset = roots * tf.expand_dims(self.offset, 2)
+    folded, constant = self.fold(kernel)
+    mean = tf.ones_like(kernel) / kernel.shape[1]
+    weights = tf.concat([folded, mean, tf.square(scale),
+                         2.0 * scale * offset], axis=2)
+    _, _, square_sum, line_sum = tf.split(
+        tf.reduce_sum(weights, axis=1, keepdims=True), 4, axis=2)  # [M, 1, 1]
+    product, m, square, line = tf.split(
+        multiply(rows, weights), 4, axis=2)  # [M, R, 1]
+    y_square = (square_sums(rows, scale) + line
+                + m * (m * square_sum - 2.0 * square - line_sum)
+                + tf.reduce_sum(tf.square(offset), axis=1, keepdims=True))
+    return product + constant, y_square

@@ -1,12 +1,15 @@
 """Heads of the critic: from features ψ(s, a) to samples of Q.
 
-ψ comes as a list of M tensors `[B, d]`, one for each member; Q samples are
+ψ comes as members `[B, d]`, in either form of `ensemble_layers`; Q samples are
 `[M, B, n]` (see `networks/q_values.py`). A head has d weights and a bias, which
 is the weight of a constant feature 1.
+
+Where the last hidden layer is normalised, ψ comes divided by its standard
+deviation, with the normalisation that is still to be folded into the weights.
 """
 import functools
 import math
-from typing import Callable, Optional
+from typing import Optional
 
 import gin
 import tensorflow as tf
@@ -16,8 +19,7 @@ from drvf_tf.networks import ensemble_layers
 
 tfd = tfp.distributions
 Members = ensemble_layers.Members
-# Kernels `[M, d, n]` to (kernels, offset `[M, 1, n]`).
-Fold = Callable[[tf.Tensor], tuple[tf.Tensor, tf.Tensor]]
+Norm = ensemble_layers.EnsembleLayerNorm
 
 
 @gin.configurable
@@ -25,12 +27,11 @@ class BayesianHead(tf.keras.layers.Layer):
   """M Bayesian last layers in stock `DenseReparameterization` layers.
 
   A stock layer's posterior is a diagonal Gaussian over `[M, d, 1]`. Its tensor
-  function draws n weight vectors for all members at once and gives one
-  member's, `[d, n]`, at each call, so that the layer's own
-  `tf.matmul([B, d], [d, n])` serves all draws: to stack ψ for one product of
-  all members would copy it, and its gradient back. The bias is a second such
-  layer on the constant feature 1: the stock layer's own bias cannot differ
-  between members, and to append the 1 to ψ would copy ψ.
+  function draws n weight vectors for all members at once, so that the layer's
+  own `tf.matmul([M, B, d], [M, d, n])` serves all draws; member by member it is
+  called with one member's, `[d, n]`, for to stack ψ would copy it, and its
+  gradient back. The bias is a second such layer, on the constant feature 1: the
+  stock layer's own bias cannot differ between members.
   """
 
   def __init__(self,
@@ -67,6 +68,7 @@ class BayesianHead(tf.keras.layers.Layer):
         kernel_posterior_fn=functools.partial(self._posterior, seed),
         kernel_posterior_tensor_fn=self._own_kernel,
         kernel_prior_fn=self._prior,
+        kernel_divergence_fn=None,  # once a step is enough: `kl_divergence`
         bias_posterior_fn=None,
         dtype=tf.float32,
         name=name)
@@ -90,81 +92,91 @@ class BayesianHead(tf.keras.layers.Layer):
     return tfd.Independent(tfd.Normal(zeros, 1.0), 2)
 
   def _own_kernel(self, posterior):
-    del posterior  # `_multiply` drew from it for all members
+    del posterior  # `sample` drew from it, for all members at once
     return self._kernel
 
-  def _draw(self, posterior, num_samples, seed):
-    draws = posterior.sample(num_samples, seed=seed)
-    return tf.transpose(draws[..., 0], [1, 2, 0])  # [n, M, d] -> [M, d, n]
+  def _draw(self, loc: tf.Tensor, scale: tf.Tensor,
+            noise: tf.Tensor) -> tf.Tensor:
+    """Weights and biases `[M, d + 1, n]`, from noise of that shape."""
+    return loc + scale * noise
 
-  def _multiply(self, layer: tf.keras.layers.Layer, features: Members,
-                num_samples: int, seed: Optional[tf.Tensor],
-                fold: Optional[Fold] = None) -> tf.Tensor:
-    """Member by member, the stock layer on ψ: `[M, B, n]`."""
-    if not layer.built:
-      layer.build(features[0].shape)
-    kernels = self._draw(layer.kernel_posterior, num_samples, seed)
-    kernels, offset = fold(kernels) if fold else (kernels, 0.0)
-    products = []
-    for rows, kernel in zip(features, tf.unstack(kernels)):
+  def _multiply(self, features: Members, kernels: tf.Tensor) -> tf.Tensor:
+    """The stock layer on ψ: `[M, B, n]`."""
+    def product(rows: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
       self._kernel = kernel
-      products.append(layer(rows))
-    return tf.stack(products) + offset
+      return self._weights(rows)
+
+    return ensemble_layers.stack(
+        ensemble_layers.each(product, features, kernels))
 
   def sample(self,
              features: Members,
              num_samples: int = 1,
              seed: Optional[tf.Tensor] = None,
-             fold: Optional[Fold] = None) -> tf.Tensor:
+             norm: Optional[ensemble_layers.Folded] = None) -> tf.Tensor:
     """Draws n weight vectors per member, shared by all rows.
 
     Args:
-      features: ψ, M tensors `[B, d]`, or what `fold` wants in its place.
+      features: ψ, members `[B, d]`.
       num_samples: n.
       seed: Stateless seed of the draws, int32 `[2]`; None draws afresh.
-      fold: Normalisation that is still to be folded into the weights; see
-        `EnsembleLayerNorm`.
+      norm: Normalisation that is still to be folded into the weights.
 
     Returns:
-      ψᵀw + b from the two stock layers, `[M, B, n]`.
+      ψᵀw + b, `[M, B, n]`.
     """
-    seeds = (None, None)
-    if seed is not None:
-      seeds = tf.unstack(tf.random.experimental.stateless_split(seed, 2))
-    self.built = True  # its variables are the stock layers'
-    one = [tf.ones([1, 1])] * self._num_members
-    return (self._multiply(self._weights, features, num_samples, seeds[0], fold)
-            + self._multiply(self._bias, one, num_samples, seeds[1]))
+    self._build(features)
+    loc, scale = self._loc_and_scale()
+    shape = [*loc.shape[:2], num_samples]
+    noise = (tf.random.normal(shape) if seed is None
+             else tf.random.stateless_normal(shape, seed))
+    # The bias needs no product: its feature is 1.
+    weights, bias = tf.split(
+        self._draw(loc, scale, noise), [loc.shape[1] - 1, 1], axis=1)
+    if norm is not None:
+      weights, offset = norm.fold(weights)
+      bias += offset
+    return self._multiply(features, weights) + bias
 
-  def moments(self, features: Members) -> tuple[tf.Tensor, tf.Tensor]:
+  def _build(self, features: Members) -> None:
+    if not self._weights.built:
+      self._weights.build(ensemble_layers.row_shape(features))
+      self._bias.build([1, 1])
+
+  def moments(self, features: Members, norm: Optional[Norm] = None
+              ) -> tuple[tf.Tensor, tf.Tensor]:
     """Closed-form mean and variance of ψᵀw + b, `[M, B]` each."""
-    weights, bias = self._posteriors()
-    mean, variance = (
-        tf.stack([tf.matmul(rows, kernel)
-                  for rows, kernel in zip(members, tf.unstack(moment))])
-        for members, moment in (
-            (features, weights.mean()),
-            ([tf.square(rows) for rows in features], weights.variance())))
-    return ((mean + bias.mean())[..., 0],
-            (variance + bias.variance())[..., 0])
+    loc, scale = self._loc_and_scale()
+    sizes = [loc.shape[1] - 1, 1]
+    (kernel, bias), (roots, bias_root) = (
+        tf.split(values, sizes, axis=1) for values in (loc, scale))
+    if norm is None:
+      mean = ensemble_layers.multiply(features, kernel)
+      variance = ensemble_layers.square_sums(features, roots)
+    else:
+      mean, variance = norm.products(features, kernel, roots)
+    return (tf.squeeze(mean + bias, 2),
+            tf.squeeze(variance + tf.square(bias_root), 2))
 
   def kl_divergence(self) -> tf.Tensor:
-    """KL(q(w_j) || N(0, I)) per member, `[M]`, from the layers' own losses.
-
-    A stock layer adds its divergence whenever it is called; calling it on no
-    rows gives a tensor of the present graph, never one of an earlier trace.
-    """
-    size = self._posteriors()[0].event_shape[0]
-    no_rows = [tf.zeros([0, size])] * self._num_members
-    self.sample(no_rows, seed=tf.zeros([2], tf.int32))
-    return self._weights.losses[-1] + self._bias.losses[-1]
+    """KL(q(w_j) || N(0, I)) = Σ (σ² + μ² − 1)/2 − log σ per member, `[M]`."""
+    loc, scale = self._loc_and_scale()
+    return tf.reduce_sum(
+        0.5 * (tf.square(scale) + tf.square(loc) - 1.0) - tf.math.log(scale),
+        axis=[1, 2])
 
   def posterior_std(self) -> tf.Tensor:
     """σ of every weight and, last, of the bias: `[M, d + 1]`."""
-    return tf.concat([p.stddev()[..., 0] for p in self._posteriors()], axis=1)
+    return tf.squeeze(self._loc_and_scale()[1], 2)
 
-  def _posteriors(self):
-    return self._weights.kernel_posterior, self._bias.kernel_posterior
+  def _loc_and_scale(self) -> tuple[tf.Tensor, tf.Tensor]:
+    """μ and σ of every weight and, last, of the bias: `[M, d + 1, 1]`."""
+    gaussians = [layer.kernel_posterior.distribution
+                 for layer in (self._weights, self._bias)]
+    return (tf.concat([gaussian.loc for gaussian in gaussians], axis=1),
+            tf.math.softplus(tf.concat(
+                [gaussian.scale.pretransformed_input
+                 for gaussian in gaussians], axis=1)))
 
 
 @gin.configurable
@@ -199,19 +211,19 @@ class PointHead(tf.keras.layers.Layer):
              features: Members,
              num_samples: int = 1,
              seed: Optional[tf.Tensor] = None,
-             fold: Optional[Fold] = None) -> tf.Tensor:
+             norm: Optional[ensemble_layers.Folded] = None) -> tf.Tensor:
     """Q of every member, `[M, B, n]`: there is nothing to draw."""
     del seed
     if not self.built:
-      self.build(features[0].shape)
-    kernels, offset = fold(self.kernel) if fold else (self.kernel, 0.0)
-    q = tf.stack([tf.matmul(rows, kernel) for rows, kernel in
-                  zip(features, tf.unstack(kernels))]) + offset + self.bias
+      self.build(ensemble_layers.row_shape(features))
+    kernels, offset = norm.fold(self.kernel) if norm else (self.kernel, 0.0)
+    q = ensemble_layers.multiply(features, kernels) + (offset + self.bias)
     return tf.repeat(q, num_samples, axis=-1)
 
-  def moments(self, features: Members) -> tuple[tf.Tensor, tf.Tensor]:
+  def moments(self, features: Members, norm: Optional[Norm] = None
+              ) -> tuple[tf.Tensor, tf.Tensor]:
     """Q of every member, and variance 0, `[M, B]` each."""
-    mean = self.sample(features)[..., 0]
+    mean = self.sample(features, norm=norm)[..., 0]
     return mean, tf.zeros_like(mean)
 
   def kl_divergence(self) -> tf.Tensor:

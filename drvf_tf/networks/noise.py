@@ -5,8 +5,9 @@ noise as one that was never stopped on one device: noise of the batch is drawn
 for the global batch, and a replica takes its own rows; weights of the head are
 drawn alike on every replica, because one draw is one function.
 """
+import math
 from collections.abc import Sequence
-from typing import Any, Callable
+from typing import Any, Callable, Union
 
 import tensorflow as tf
 import tensorflow_probability as tfp
@@ -36,9 +37,9 @@ class Draws:
     return cls(tf.random.experimental.stateless_fold_in(base, step))
 
   def seed(self) -> tf.Tensor:
-    """The next sub-seed, int32 `[2]`."""
+    """The next sub-seed, `[2]`."""
     self._count += 1
-    return tf.random.experimental.stateless_fold_in(self._seed, self._count)
+    return self._seed + tf.constant([0, self._count], self._seed.dtype)
 
   def normal(self, shape: Sequence) -> tf.Tensor:
     """Standard normal noise; the batch is the last axis but one."""
@@ -58,6 +59,12 @@ class Draws:
     context = tf.distribute.get_replica_context()
     first = context.replica_id_in_sync_group * rows
     return values[..., first:first + rows, :]
+
+
+def num_rows(values: tf.Tensor) -> Union[int, tf.Tensor]:
+  """B of `[B, ...]`: a number where the graph knows it."""
+  known = values.shape[0]
+  return tf.shape(values)[0] if known is None else known
 
 
 def fold(seed: int, *numbers: Any) -> tf.Tensor:
@@ -86,10 +93,11 @@ def sample_actions(distribution: tfp.distributions.Distribution,
     (actions `[..., B, act]`, log π `[..., B]`).
   """
   gaussian = _gaussian(distribution)
-  unsquashed = gaussian.mean() + gaussian.stddev() * noise
+  std = gaussian.stddev()
+  unsquashed = gaussian.mean() + std * noise
   actions = (distribution.action_magnitudes * tf.tanh(unsquashed)
              + distribution.action_means)
-  return actions, _log_density(distribution, unsquashed)
+  return actions, _log_density(distribution, unsquashed, noise, std)
 
 
 def log_likelihood(distribution: tfp.distributions.Distribution,
@@ -103,11 +111,13 @@ def log_likelihood(distribution: tfp.distributions.Distribution,
   Returns:
     `[B]`.
   """
-  _gaussian(distribution)
+  gaussian = _gaussian(distribution)
   inside = ((actions - distribution.action_means)
             / distribution.action_magnitudes)
-  return _log_density(distribution, tf.atanh(
-      tf.clip_by_value(inside, -_LARGEST, _LARGEST)))
+  unsquashed = tf.atanh(tf.clip_by_value(inside, -_LARGEST, _LARGEST))
+  std = gaussian.stddev()
+  return _log_density(
+      distribution, unsquashed, (unsquashed - gaussian.mean()) / std, std)
 
 
 def _gaussian(distribution: tfp.distributions.Distribution
@@ -120,12 +130,23 @@ def _gaussian(distribution: tfp.distributions.Distribution
 
 
 def _log_density(distribution: distribution_utils.SquashToSpecNormal,
-                 unsquashed: tf.Tensor) -> tf.Tensor:
-  """log π of what is tanh of `unsquashed` [..., B, act], scaled: [..., B]."""
+                 unsquashed: tf.Tensor, deviation: tf.Tensor,
+                 std: tf.Tensor) -> tf.Tensor:
+  """log π of what is tanh of `unsquashed`, scaled.
+
+  Args:
+    distribution: The actor's.
+    unsquashed: `[..., B, act]`.
+    deviation: Of `unsquashed` from its mean, in standard deviations.
+    std: Of `unsquashed`, `[B, act]`.
+
+  Returns:
+    `[..., B]`.
+  """
+  log_normal = -0.5 * tf.square(deviation) - tf.math.log(std)
   # log |d tanh(x)/dx| = 2 (log 2 − x − softplus(−2x)), finite for every x.
-  log_slope = 2.0 * (tf.math.log(2.0) - unsquashed
+  log_slope = 2.0 * (math.log(2.0) - unsquashed
                      - tf.math.softplus(-2.0 * unsquashed))
-  log_slope += tf.math.log(
-      tf.cast(distribution.action_magnitudes, log_slope.dtype))
-  return (distribution.input_distribution.log_prob(unsquashed)
-          - tf.reduce_sum(log_slope, axis=-1))
+  constant = 0.5 * math.log(2.0 * math.pi) + tf.math.log(
+      tf.cast(distribution.action_magnitudes, std.dtype))
+  return tf.reduce_sum(log_normal - log_slope - constant, axis=-1)

@@ -46,7 +46,8 @@ class PriorCriticNetwork(ensemble_critic_network.EnsembleCriticNetwork):
         input_tensor_spec, num_members=self._num_members,
         hidden_units=self._hidden_units,
         head=functools.partial(heads.PointHead, mean_range=prior_range),
-        layer_norm=False, l2=0.0, seed=None if seed is None else seed + 500,
+        layer_norm=False, l2=0.0, stacked=self._stacked,
+        seed=None if seed is None else seed + 500,
         name='prior')
     self._prior.create_variables()
     self._prior.trainable = False

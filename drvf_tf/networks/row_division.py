@@ -19,18 +19,21 @@ from tensorflow.python.ops import control_flow_util
 
 def divide_by_std(rows: tf.Tensor, epsilon: float,
                   rectify: bool = False) -> tf.Tensor:
-  """Each row x of `[R, width]` divided by its standard deviation.
+  """Each row x of `[..., width]` divided by its standard deviation.
 
   Args:
-    rows: `[R, width]`.
+    rows: `[..., width]`.
     epsilon: Added to the variance.
     rectify: Whether x is relu(row), not the row itself.
 
   Returns:
-    x / √(variance + ε), `[R, width]`.
+    x / √(variance + ε), `[..., width]`.
   """
   if not _is_training(rows):  # a policy keeps no gradients of ours
     return _forward(rows, epsilon, rectify)[0]
+  if rows.shape.rank > 2:
+    flat = tf.reshape(rows, [-1, rows.shape[-1]])
+    return tf.reshape(divide_by_std(flat, epsilon, rectify), rows.shape)
 
   @tf.custom_gradient
   def divided(rows):
@@ -60,6 +63,18 @@ def _forward(rows: tf.Tensor, epsilon: float,
   variance = _squares(x) / x.shape[-1] - tf.square(mean)
   inverse = tf.math.rsqrt(tf.nn.relu(variance) + epsilon)
   return x * inverse, mean, inverse
+
+
+def squares(rows: tf.Tensor) -> tf.Tensor:
+  """Σx² of each row x of `[..., width]`: `[..., 1]`."""
+  if not _is_training(rows):
+    return _squares(rows)
+
+  @tf.custom_gradient
+  def summed(rows):
+    return _squares(rows), lambda slope: 2.0 * slope * rows
+
+  return summed(rows)
 
 
 def _squares(x: tf.Tensor) -> tf.Tensor:

@@ -28,33 +28,41 @@ class Trainer:
       sampler: A step to its global batch.
       step: The agent's train step counter.
       steps_per_call: Train steps in one call.
-      jit_compile: Compile a step with XLA.
+      jit_compile: Compile the steps that give no metrics with XLA, that is
+        all but the last of a call.
     """
     self._agent, self._sampler, self._step = agent, sampler, step
     self._num_steps = steps_per_call
     self._strategy = tf.distribute.get_strategy()
-    self._one_step = tf.function(
-        self._distributed_step, jit_compile=jit_compile)
-    self._names = sorted(
-        self._one_step.get_concrete_function().structured_outputs)
+    self._one_step = tf.function(self._distributed_step, autograph=False)
+    self._one_step.get_concrete_function()
+    self._quiet_step = self._one_step
+    if jit_compile:
+      # XLA computes all that a function returns, and checks no numerics: the
+      # step that does both stays outside.
+      self._quiet_step = tf.function(
+          self._without_metrics, autograph=False, jit_compile=True)
     self._many_steps = tf.function(self._loop)
 
   def __call__(self) -> dict[str, float]:
-    """Takes the steps and gives the mean of each metric over them."""
+    """Takes the steps and gives the metrics of the last of them."""
     try:
-      means = self._many_steps()
+      metrics = self._many_steps()
     except tf.errors.InvalidArgumentError as error:
       if 'nan' not in error.message.lower():
         raise
       raise errors.DivergedError('a loss became NaN or infinite') from error
-    return {name: float(mean) for name, mean in means.items()}
+    return {name: float(value) for name, value in metrics.items()}
 
   def _loop(self) -> dict[str, tf.Tensor]:
-    sums = {name: tf.zeros([]) for name in self._names}
-    for _ in tf.range(self._num_steps):
-      metrics = self._one_step()
-      sums = {name: sums[name] + metrics[name] for name in self._names}
-    return {name: total / self._num_steps for name, total in sums.items()}
+    # What nobody reads is not computed: the graph is traced once, and pruned
+    # for the steps whose metrics are not used.
+    for _ in tf.range(self._num_steps - 1):
+      self._quiet_step()
+    return self._one_step()
+
+  def _without_metrics(self) -> None:
+    self._strategy.run(self._replica_step)
 
   def _distributed_step(self) -> dict[str, tf.Tensor]:
     parts = self._strategy.run(self._replica_step)

@@ -55,11 +55,10 @@ def _td(target_0, target_1):
 
 @pytest.fixture(name='make_agent')
 def _make_agent(monkeypatch):
-  def plus_minus(self, posterior, num_samples, seed):
-    del self, seed
-    mean, std = posterior.mean(), posterior.stddev()
-    pair = tf.concat([mean + std, mean - std], axis=-1)  # [M, d, 2]
-    return tf.tile(pair, [1, 1, num_samples // 2])
+  def plus_minus(self, mean, std, noise):
+    del self
+    pair = tf.concat([mean + std, mean - std], axis=-1)  # [M, d + 1, 2]
+    return tf.tile(pair, [1, 1, noise.shape[-1] // 2])
 
   monkeypatch.setattr(heads.BayesianHead, '_draw', plus_minus)
   monkeypatch.setattr(noise.Draws, 'normal',

@@ -26,6 +26,25 @@ def test_bellman_error_with_targets_of_each_member():
       [5. + 1., 50. + 4.])
 
 
+def test_expected_bellman_error():
+  # Row 0, target 2: (3−2)² + 4 and (5−2)² + 1; row 1, target 1: (8−1)² + 2
+  # and (−2−1)² + 3.
+  q = Q._replace(samples=None, variance=tf.constant([[4., 2.], [1., 3.]]))
+  np.testing.assert_allclose(
+      terms.expected_error(q, tf.constant([[2., 1.]])), [15., 63.])
+
+
+def test_expected_bellman_error_is_the_mean_over_draws():
+  mean, std = np.array([[3.], [-1.]]), np.array([[2.], [0.5]])
+  noise = np.random.default_rng(0).normal(size=(2, 1, 200_000))
+  samples = tf.constant(mean[..., None] + std[..., None] * noise, tf.float32)
+  q = q_values.QValues(samples, tf.constant(mean, tf.float32),
+                       tf.constant(std**2, tf.float32))
+  targets = tf.constant([[1.]])
+  np.testing.assert_allclose(terms.expected_error(q, targets),
+                             terms.sampled_error(q, targets), rtol=1e-2)
+
+
 def test_kl_scales():
   assert terms.kl_per_batch(257, 400.0) == 1 / 400
   assert terms.kl_mean(257, 400.0) == 1 / 257
@@ -48,14 +67,22 @@ def test_eq_15_between_means():
   np.testing.assert_allclose(terms.between_means_std(Q), [1., 5.], rtol=1e-6)
 
 
+def test_eq_15_in_closed_form():
+  # Row 0: variances 4 and 1, means 3 and 5; row 1: 2 and 3, 8 and −2.
+  q = Q._replace(samples=None, variance=tf.constant([[4., 2.], [1., 3.]]))
+  np.testing.assert_allclose(
+      terms.total_std(q), np.sqrt([2.5 + 1., 2.5 + 25.]), rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     'spread', [terms.pooled_std, terms.per_member_std,
-               terms.between_means_std])
+               terms.between_means_std, terms.total_std])
 def test_repulsion_has_a_finite_gradient_when_samples_coincide(spread):
   samples, mean = tf.ones([3, 4, 5]), tf.ones([3, 4])
   with tf.GradientTape() as tape:
     tape.watch([samples, mean])
-    value = tf.reduce_sum(spread(q_values.QValues(samples, mean, mean)))
+    value = tf.reduce_sum(spread(
+        q_values.QValues(samples, mean, tf.zeros_like(mean))))
   gradients = tape.gradient(value, [samples, mean])
   for gradient in gradients:
     assert gradient is None or np.isfinite(gradient).all()

@@ -123,7 +123,7 @@ def test_sets_have_their_own_masks():
 
 def test_masks_keep_the_mean_of_a_unit():
   critic = _make(dropout_critic_network.DropoutCriticNetwork, rate=0.25)
-  masks = critic._masks(2_000, 8, tf.float32, SEED).numpy()
+  masks = critic._masks(2_000, 8, SEED).numpy()
   np.testing.assert_allclose(np.unique(masks), [0.0, 4 / 3], rtol=1e-6)
   np.testing.assert_allclose(masks.mean(), 1.0, atol=0.02)
 

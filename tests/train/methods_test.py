@@ -1,4 +1,4 @@
-"""The list of methods, their sizes, and what a step of them costs."""
+"""Sizes of methods, and what a step of them costs."""
 import re
 
 import tensorflow as tf
@@ -6,31 +6,6 @@ import tensorflow as tf
 from drvf_tf import errors
 from drvf_tf.benchmark import method_cost, model_cost
 from drvf_tf.train import methods
-
-
-def test_every_method_says_what_it_is():
-  known = methods.known()
-  names = [method.name for method in known]
-  assert len(set(names)) == len(names)
-  assert {'DRVF', 'SAC-N', 'EDAC', 'PBRL', 'PBRL-Prior', 'PBRL + repulsion',
-          'MSG', 'MOPO', 'COMBO', 'DRVF + model', 'Dropout ensemble',
-          'Dropout + diversity', 'Dropout + repulsion', 'LB-SAC', 'BC',
-          '10 % BC', 'CQL', 'TD3+BC', 'IQL', 'ReBRAC', 'ATAC',
-          'UWAC'} == set(names)
-  for method in known:
-    assert len(method.what) > 20 and method.what.endswith('.'), method
-
-
-def test_tasks_by_the_names_that_choose_them():
-  lines = methods.task_table().splitlines()
-  assert 'hopper-medium-v2              gin/hopper_medium.gin' in lines
-  assert 'quickstart (maze2d-umaze-v1)  gin/quickstart.gin' in lines
-
-
-def test_a_first_sentence():
-  text = '# A method (paper, App. E; Some et al., 2021): one.\n# Two.\nx = 1\n'
-  assert methods._first_sentence(text) == (
-      'A method (paper, App. E; Some et al., 2021): one.')
 
 
 def test_parameters_as_the_paper_counts_them():

@@ -159,11 +159,10 @@ class BayesianHead(tf.keras.layers.Layer):
             tf.squeeze(variance + tf.square(bias_root), 2))
 
   def kl_divergence(self) -> tf.Tensor:
-    """KL(q(w_j) || N(0, I)) = Σ (σ² + μ² − 1)/2 − log σ per member, `[M]`."""
-    loc, scale = self._loc_and_scale()
-    return tf.reduce_sum(
-        0.5 * (tf.square(scale) + tf.square(loc) - 1.0) - tf.math.log(scale),
-        axis=[1, 2])
+    """KL(q(w_j) || N(0, I)) per member, `[M]`: the stock layers' own prior."""
+    return tf.add_n([
+        tfd.kl_divergence(layer.kernel_posterior, layer.kernel_prior)
+        for layer in (self._weights, self._bias)])
 
   def posterior_std(self) -> tf.Tensor:
     """σ of every weight and, last, of the bias: `[M, d + 1]`."""

@@ -4,6 +4,7 @@ python launch/train.py --gin_file=gin/antmaze_umaze.gin --gin_file=gin/cpu.gin \
   --gin_param="DRVFAgent.eta_ood=1.0" --seed=1
 python launch/train.py --task=hopper-medium-v2 --method=edac
 """
+import gc
 import os
 import pathlib
 import sys
@@ -54,10 +55,14 @@ def main(argv: Sequence[str]) -> None:
   if not flags.FLAGS['verbosity'].present:
     logging.set_verbosity(logging.WARNING)
   # TensorFlow is imported after the flags are known to make sense, and d4rl
-  # before it: it silences what gym prints when it is imported.
+  # before it: it silences what gym prints when it is imported. What is imported
+  # stays: to look for garbage in it takes a second of the start.
+  gc.disable()
   import drvf_tf.envs  # noqa: F401
   from drvf_tf.runs import configuration
   from drvf_tf.train import train_eval
+  gc.freeze()
+  gc.enable()
   bindings: list[str] = list(_GIN_PARAM.value)
   if _SEED.value is not None:
     bindings.append(f'train_eval.seed={_SEED.value}')

@@ -13,7 +13,8 @@ from drvf_tf import project_files
 
 _ROOT = pathlib.Path(__file__).parents[1]
 _COMMANDS = ['benchmark', 'collect', 'convert', 'dataset', 'demo', 'dynamics',
-             'evaluate', 'export', 'report', 'sweep', 'train', 'uncertainty']
+             'evaluate', 'export', 'finetune', 'report', 'sweep', 'train',
+             'uncertainty']
 
 
 def _drvf(folder, *words, program=('-m', 'drvf_tf.cli')):

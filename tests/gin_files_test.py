@@ -18,7 +18,8 @@ _FILES = sorted(str(path.relative_to(_GIN.parent))
 _PARTS = {'base', 'gym_mujoco', 'hopper', 'walker2d', 'antmaze', 'maze2d',
           'cpu'}
 # Nothing by themselves.
-_OVERLAYS = {'paper', 'plain_actor', 'model_data', 'finetune'}
+_OVERLAYS = {'paper', 'plain_actor', 'model_data', 'finetune',
+             'fading_pessimism'}
 
 # Table "Hyper-parameters of DRVF": M, η_q, η_ood, L2 decay, LayerNorm.
 _TABLE = r"""

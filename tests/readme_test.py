@@ -27,7 +27,7 @@ def _snippet(language, page, word):
 
 
 def test_readme_driver(capsys):
-  snippet = _snippet('python', 'README.md', 'Driver')
+  snippet = _snippet('python', 'README.md', 'driver')
   exec(compile(snippet, 'README.md', 'exec'), {})
   assert 'tf.Tensor' in capsys.readouterr().out
 

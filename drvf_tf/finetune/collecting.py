@@ -5,22 +5,23 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 from tf_agents.drivers import dynamic_step_driver
-from tf_agents.environments import py_environment, tf_py_environment
+from tf_agents.environments import tf_environment, tf_py_environment
+from tf_agents.policies import tf_policy
 
 from drvf_tf.finetune import exploration
 
 
-def driver(environment: py_environment.PyEnvironment,
-           policy: exploration.ExplorationPolicy,
+def driver(environment: tf_environment.TFEnvironment,
+           policy: tf_policy.TFPolicy,
            num_steps: int,
            observers: Sequence[Callable] = (),
            transition_observers: Sequence[Callable] = ()
            ) -> dynamic_step_driver.DynamicStepDriver:
-  """TF-Agents' driver of a collection policy in one environment.
+  """TF-Agents' driver, its loop in a graph.
 
   Args:
     environment: The task.
-    policy: What acts.
+    policy: What acts, such as an `ExplorationPolicy`.
     num_steps: Of one `run`.
     observers: Called with each `Trajectory`, such as a buffer's `add_batch`.
     transition_observers: Called with each (time step, action step, next time
@@ -29,9 +30,11 @@ def driver(environment: py_environment.PyEnvironment,
   Returns:
     The driver.
   """
-  return dynamic_step_driver.DynamicStepDriver(
-      tf_py_environment.TFPyEnvironment(environment), policy, list(observers),
-      list(transition_observers), num_steps)
+  made = dynamic_step_driver.DynamicStepDriver(
+      environment, policy, list(observers), list(transition_observers),
+      num_steps)
+  made.run = tf.function(made.run, autograph=False)
+  return made
 
 
 class Collector:
@@ -51,9 +54,9 @@ class Collector:
     self._environment, self._policy = environment, policy
     self._rows = tf.Variable(tf.zeros([num_steps, width]), trainable=False)
     self._count = tf.Variable(0, trainable=False)
-    self._driver = driver(environment, policy, num_steps,
-                          transition_observers=[self._keep])
-    self._drive = tf.function(self._driver.run, autograph=False)
+    self._driver = driver(
+        tf_py_environment.TFPyEnvironment(environment), policy, num_steps,
+        transition_observers=[self._keep])
     self._time_step: Any = None
     self._state: Any = None
 
@@ -78,7 +81,8 @@ class Collector:
   def run(self) -> np.ndarray:
     """Takes the steps; rows of `[num_steps, width]`."""
     self._count.assign(0)
-    self._time_step, self._state = self._drive(self._time_step, self._state)
+    self._time_step, self._state = self._driver.run(
+        self._time_step, self._state)
     return self._rows.numpy()
 
   def _keep(self, transition: Any) -> tf.Tensor:

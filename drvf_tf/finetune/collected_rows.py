@@ -14,7 +14,6 @@ import numpy as np
 
 from drvf_tf import errors
 
-
 _VECTORS = ('observations', 'actions', 'next_observations')
 
 

@@ -91,6 +91,22 @@ demo() { # demo <picture>
   cp "$runs/$1/$1.png" "$pictures/$1.png"
 }
 
+film() { # film <picture> <run> <steps of the episode> <its seed>
+  local why
+  if $list; then
+    echo "$pictures/$1.gif: an episode of $(state "$2")"
+    return 0
+  fi
+  if ! finished "$2"; then why="there is no finished run in $runs/$2"
+  elif "$python" launch/evaluate.py --run="$runs/$2" --episodes=1 \
+    --seed="$4" --out="$runs/$1.json" --video="$pictures/$1.gif" \
+    --video_steps="$3"
+  then return 0
+  else why="launch/evaluate.py could not film it"; fi
+  echo "$pictures/$1.gif stays as it is: $why." >&2
+  missing+=("$1.gif")
+}
+
 demo one_dimension
 growth growth
 for seed in 0 1 2; do
@@ -125,21 +141,15 @@ curve antmaze_umaze_bc --gin_file=gin/antmaze_umaze.gin \
 # What docs/healthy.md reads.
 curve healthy_good --gin_file=gin/hopper_medium.gin --gin_file=gin/cpu.gin \
   --seed=4
-if $list; then
-  echo "$pictures/hopper.gif: an episode of $(state healthy_good)"
-elif ! finished healthy_good || ! "$python" launch/evaluate.py \
-    --run="$runs/healthy_good" --episodes=1 --video="$pictures/hopper.gif" \
-    --video_steps=240; then
-  echo "$pictures/hopper.gif stays as it is: there is no finished run in" \
-    "$runs/healthy_good." >&2
-  missing+=(hopper.gif)
-fi
+film hopper healthy_good 240 0
 curve healthy_too_pessimistic --gin_file=gin/quickstart.gin \
   --gin_param="train_eval.num_steps=15_000" \
   --gin_param="Evaluation.interval=5_000" \
   --gin_param="build_agent.actor_learning_rate=3e-4" \
   --gin_param="DRVFAgent.kl_scale=@kl_mean" \
   --gin_param="target/lcb.alpha=2.25" --gin_param="actor/lcb.alpha=2.25"
+# What docs/offline.md reads.
+film quickstart quickstart_seed0 300 10
 if $list; then exit 0; fi
 if ((${#missing[@]})); then
   echo "Not drawn, for the reasons above: ${missing[*]}." >&2

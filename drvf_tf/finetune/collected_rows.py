@@ -14,6 +14,8 @@ import numpy as np
 
 from drvf_tf import errors
 
+_VECTORS = ('observations', 'actions', 'next_observations')
+
 
 class Layout(NamedTuple):
   """The columns of a row, float32 each.
@@ -43,11 +45,11 @@ class Layout(NamedTuple):
     return sum(self.widths.values())
 
   def split(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Columns by name: `[N, width]`, or `[N]` where there is one."""
+    """Columns by name: `[N, width]` of s, a and s', `[N]` of the others."""
     ends = np.cumsum(list(self.widths.values()))
     parts = np.split(rows, ends[:-1], axis=1)
-    return {name: part[:, 0] if width == 1 else part
-            for (name, width), part in zip(self.widths.items(), parts)}
+    return {name: part if name in _VECTORS else part[:, 0]
+            for name, part in zip(self.widths, parts)}
 
 
 def read(path: pathlib.Path, facts: Mapping[str, Any]) -> dict[str, np.ndarray]:

@@ -254,7 +254,7 @@ def table(estimates: list[Estimate], gamma: float) -> str:
   marks: dict[str, int] = {}
   for one in estimates:
     numbers = [marks.setdefault(text, len(marks) + 1) for text in one.warnings]
-    size = '' if one.sample_size is None else f'{one.sample_size:,.1f}'
+    size = '' if one.sample_size is None else f'{one.sample_size:,.4g}'
     lines.append(
         f'{NAMES[one.name]:38}{one.value:11.4g}  {one.low:10.4g} to '
         f'{one.high:<10.4g}{size:>8}  '

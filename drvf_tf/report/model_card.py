@@ -150,7 +150,7 @@ def picture(critic: own_critic.OwnCritic, run: restoring.RestoredRun,
                  label='a twentieth of the rows')
   ends = [min(said), max(said)]
   right.plot(ends, ends, '--', color='black', label='equal')
-  right.set(xlabel='Q of the recorded action (bar: q_std)',
+  right.set(xlabel="Q of the recorded action, in the run's rewards",
             ylabel='what the data returned', title='calibration')
   right.legend(frameon=False, fontsize=8)
   for axis in (left, right):
@@ -179,8 +179,8 @@ def _offline(reader: run_reader.RunReader,
 def _worth(reader: run_reader.RunReader,
            found: Mapping[str, Any]) -> list[document.Block]:
   rows = [[estimates.NAMES[one['name']], f'{one["value"]:.4g}',
-           f'{one["low"]:.4g} to {one["high"]:.4g}',
-           '' if one['sample_size'] is None else f'{one["sample_size"]:,.1f}',
+           f'{one["low"]:.4g}\u00a0to\u00a0{one["high"]:.4g}',
+           '' if one['sample_size'] is None else f'{one["sample_size"]:,.4g}',
            '; '.join(one['warnings'])] for one in found['estimates']]
   result: list[document.Block] = [document.Table(
       'estimates', f'Discounted returns at γ = {found["gamma"]:g} in the units '
@@ -218,8 +218,9 @@ def _gate(report: Mapping[str, Any],
   if pictured:
     result.append(document.Figure(
         'calibration', 'Left: q_std at recorded states. Right: rows sorted by '
-        'Q; the data returned less than Q says below the line (its own policy '
-        'may be better than theirs, so that points below it are no proof).',
+        'Q, bars of one q_std; below the line the data returned less than Q '
+        'says (its own policy may be better than theirs, so that such points '
+        'are no proof).',
         None))
   return result
 

@@ -65,7 +65,8 @@ def test_what_evaluate_offline_found_is_on_the_card(run, tmp_path):
   page = model_card.write(
       run, str(tmp_path), {**_REPORT, 'no_statistics': 'It has no gate.'},
       tmp_path).read_text()
-  for words in ('1 to 24', 'extrapolation: much', 'normalised score 77.7',
+  for words in ('1\u00a0to\u00a024', 'extrapolation: much',
+                'normalised score 77.7',
                 'the low end of its estimate (1) is not above',
                 'It has no gate. Nothing warns'):
     assert words in page, words
@@ -74,4 +75,4 @@ def test_what_evaluate_offline_found_is_on_the_card(run, tmp_path):
   page = model_card.write(
       run._replace(step=50), str(tmp_path), {**_REPORT, 'no_statistics': '.'},
       tmp_path).read_text()
-  assert '1 to 24' not in page
+  assert '1\u00a0to\u00a024' not in page

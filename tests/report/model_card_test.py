@@ -65,7 +65,8 @@ def test_what_evaluate_offline_found_is_on_the_card(run, tmp_path):
   page = model_card.write(
       run, str(tmp_path), {**_REPORT, 'no_statistics': 'It has no gate.'},
       tmp_path).read_text()
-  for words in ('1\u00a0to\u00a024', 'extrapolation: much', 'normalised score 77.7',
+  for words in ('1\u00a0to\u00a024', 'extrapolation: much',
+                'normalised score 77.7',
                 'the low end of its estimate (1) is not above',
                 'It has no gate. Nothing warns'):
     assert words in page, words

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from drvf_tf import errors
 from drvf_tf.finetune import collected_rows, configuring
+from drvf_tf.losses import backups
 from drvf_tf.policies import policy_snapshot
 from drvf_tf.runs import configuration
 from drvf_tf.train import progress, train_eval, trainer
@@ -289,3 +290,19 @@ def test_another_network_is_refused(offline, tmp_path):
   with pytest.raises(errors.UserError, match='is of another agent than'):
     _finetune(offline, tmp_path / 'run',
               ['tanh_gaussian_actor.hidden_units=(8,)'])
+
+
+def test_pessimism_fades_from_where_the_run_has_it(offline, tmp_path):
+  """Quickstart's α are 1 and 20; half of them half way, then none."""
+  folder = configuring.configure(
+      str(offline), str(tmp_path / 'run'), ['gin/fading_pessimism.gin'],
+      [*_TINY, 'ONLINE_STEPS=10', 'FADING_STEPS=100'])
+  for scope, alpha in (('target', 1.0), ('actor', 20.0)):
+    with gin.config_scope(scope):
+      fading = backups.FadingLcb()
+    found = [float(fading.alpha(tf.constant(step, tf.int64)))
+             for step in (40, 90, 140, 1_000)]
+    assert found == [alpha, alpha / 2, 0.0, 0.0]
+  train_eval.train_eval(str(folder))
+  config = (folder / 'config.gin').read_text()
+  assert 'EnsembleSacAgent.actor_value = @actor/FadingLcb()' in config

@@ -39,7 +39,7 @@ _CHECKPOINT = flags.DEFINE_string(
     'checkpoint', 'last', 'With --offline: last, best, or a step.')
 _DISCOUNT = flags.DEFINE_float(
     'discount', None, "With --offline: of the value; the agent's own by "
-    'default.', lower_bound=0.0, upper_bound=1.0)
+    'default.', lower_bound=0.01, upper_bound=0.9999)
 _GIN_PARAM = flags.DEFINE_multi_string(
     'gin_param', [], "With --offline: a gin binding on top of the run's "
     'configuration, e.g. FittedQEvaluation.num_steps=20000.')
@@ -68,9 +68,9 @@ def main(argv: Sequence[str]) -> None:
   folder, task_name, output = _what()
   import drvf_tf.envs  # noqa: F401  before TensorFlow: it silences gym
   from drvf_tf.policies import loading
-  from drvf_tf.train import film, saved_policy, tasks
+  from drvf_tf.train import film, saved_policy
   policy = loading.load(folder)
-  task = tasks.D4rlTask(task_name or _task_of(folder, policy.facts))
+  task = _task(task_name or _task_of(folder, policy.facts))
   result = {'policy': str(folder), **saved_policy.evaluate(
       policy.act, task, _EPISODES.value, _SEED.value)}
   _show(result)
@@ -117,6 +117,16 @@ def _what() -> tuple[pathlib.Path, Optional[str], Any]:
         'finish with the command that started it.')
   return (run.policy_folder, _TASK.value or facts['task'],
           output or run.path / 'evaluation.json')
+
+
+def _task(name: str) -> Any:
+  from drvf_tf.train import tasks
+  try:
+    return tasks.D4rlTask(name)
+  except errors.UserError as error:
+    raise errors.UserError(
+        f'{error} Without a simulator, --run=<run> --offline asks the data.'
+    ) from error
 
 
 def _threshold(facts: Mapping[str, Any]) -> Optional[float]:

@@ -26,7 +26,7 @@ _OUT = flags.DEFINE_string(
     'evaluated, which is not evaluated again.')
 _DISCOUNT = flags.DEFINE_float(
     'discount', None, "Of the value; the first run's by default.",
-    lower_bound=0.0, upper_bound=1.0)
+    lower_bound=0.01, upper_bound=0.9999)
 _SCORES = flags.DEFINE_string(
     'scores', None, 'A CSV file with the columns run, step and score, to judge '
     "the criteria by; the runs' own evaluations by default.")

@@ -77,6 +77,25 @@ uncertainty() { # uncertainty <picture> <data that are not theirs> <run> ...
   cp "$runs/$name/uncertainty.png" "$pictures/$name.png"
 }
 
+finetuned() { # finetuned <picture> <offline run> <policy> ...
+  local name=$1 run=$2 policy flags=()
+  shift 2
+  announce "$name" "launch/finetune.py of $run, $*" || return 0
+  for policy in "$@"; do
+    finished "${run}_$policy" ||
+      "$python" launch/finetune.py --run="$runs/$run" \
+        --out="$runs/${run}_$policy" \
+        --gin_param="OnlineBatches.policy=@$policy" \
+        --gin_param="ONLINE_STEPS=5_000" \
+        --gin_param="configure_runtime.inter_op_threads=1" ||
+      { give_up "$name" "launch/finetune.py could not tune the run"; return 0; }
+    flags+=(--show="$runs/${run}_$policy")
+  done
+  "$python" launch/finetune.py "${flags[@]}" --out="$runs/$name" ||
+    { give_up "$name" "launch/finetune.py could not draw it"; return 0; }
+  cp "$runs/$name/finetune.png" "$pictures/$name.png"
+}
+
 growth() { # growth <picture>
   announce "$1" "launch/benchmark.py --suite=growth" || return 0
   "$python" launch/benchmark.py --suite=growth --rounds=3 \
@@ -112,6 +131,8 @@ growth growth
 for seed in 0 1 2; do
   curve "quickstart_seed$seed" --gin_file=gin/quickstart.gin --seed="$seed"
 done
+finetuned quickstart_finetuned quickstart_seed0 posterior optimistic \
+  actor_samples
 # The paper's letter, at budgets that two cores can pay.
 curve hopper_medium_cpu --gin_file=gin/hopper_medium.gin \
   --gin_file=gin/paper.gin --gin_file=gin/cpu.gin \

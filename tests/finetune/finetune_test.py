@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from drvf_tf import errors
 from drvf_tf.finetune import collected_rows, configuring
+from drvf_tf.losses import backups
 from drvf_tf.policies import policy_snapshot
 from drvf_tf.runs import configuration
 from drvf_tf.train import progress, train_eval, trainer
@@ -154,6 +155,7 @@ def test_sigkill_changes_nothing(whole, offline, tmp_path):
   _check_same(run, whole)
 
 
+@pytest.mark.slow
 def test_rows_that_are_gone_are_missed(whole, offline, tmp_path):
   run = tmp_path / 'run'
   shutil.copytree(whole, run)
@@ -163,12 +165,14 @@ def test_rows_that_are_gone_are_missed(whole, offline, tmp_path):
     _finetune(offline, run, ['ONLINE_STEPS=60'])
 
 
+@pytest.mark.slow
 def test_it_is_extended_exactly(whole, offline, tmp_path):
   _finetune(offline, tmp_path, ['ONLINE_STEPS=20'])
   _finetune(offline, tmp_path)
   _check_same(tmp_path, whole)
 
 
+@pytest.mark.slow
 def test_weights_and_moments_go_on(offline, tmp_path, monkeypatch):
   """Before its first step the agent is the offline run's, Adam and all."""
   def stop(self):
@@ -195,9 +199,9 @@ def test_weights_and_moments_go_on(offline, tmp_path, monkeypatch):
              for name in kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('method', [
-    'sac_n', *(pytest.param(method, marks=pytest.mark.slow)
-               for method in ('edac', 'pbrl', 'msg', 'uwac', 'atac'))])
+    'sac_n', 'edac', 'pbrl', 'msg', 'uwac', 'atac'])
 def test_the_whole_family_can(method, tmp_path):
   run = _train(tmp_path / 'run', method, ['BehaviourVae.hidden_units=(8,)'])
   summary = _finetune(run, tmp_path / 'online', [
@@ -206,9 +210,9 @@ def test_the_whole_family_can(method, tmp_path):
   assert np.isfinite(summary['td_loss'])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('method, policy', [
-    ('iql', 'actor_samples'), ('td3_bc', 'noisy'),
-    pytest.param('cql', 'actor_samples', marks=pytest.mark.slow)])
+    ('iql', 'actor_samples'), ('td3_bc', 'noisy'), ('cql', 'actor_samples')])
 def test_methods_without_an_ensemble_can(method, policy, tmp_path):
   run = _train(tmp_path / 'run', method,
                ['baseline_actor.hidden_units=(8,)',
@@ -220,6 +224,7 @@ def test_methods_without_an_ensemble_can(method, policy, tmp_path):
   assert 'q_std' not in _rows(tmp_path / 'online')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('method, sentence', [
     ('bc', 'BcAgent only clones'),
     ('rebrac', 'asks for the action that follows each row')])
@@ -263,6 +268,7 @@ def test_no_task(offline, tmp_path):
     _finetune(run, tmp_path / 'online')
 
 
+@pytest.mark.slow
 def test_a_rate_that_is_0_by_now(offline, tmp_path):
   with pytest.raises(errors.UserError, match='rate of the run is 0 from step'):
     _finetune(offline, tmp_path / 'run', [
@@ -271,6 +277,7 @@ def test_a_rate_that_is_0_by_now(offline, tmp_path):
         'SettlingRate.boundary=1', 'SettlingRate.decay_steps=10'])
 
 
+@pytest.mark.slow
 def test_rates_are_the_new_ones(offline, tmp_path, monkeypatch):
   rates = []
 
@@ -285,7 +292,25 @@ def test_rates_are_the_new_ones(offline, tmp_path, monkeypatch):
   assert rates == [0.5]
 
 
+@pytest.mark.slow
 def test_another_network_is_refused(offline, tmp_path):
   with pytest.raises(errors.UserError, match='is of another agent than'):
     _finetune(offline, tmp_path / 'run',
               ['tanh_gaussian_actor.hidden_units=(8,)'])
+
+
+@pytest.mark.slow
+def test_pessimism_fades_from_where_the_run_has_it(offline, tmp_path):
+  """Quickstart's α are 1 and 20; half of them half way, then none."""
+  folder = configuring.configure(
+      str(offline), str(tmp_path / 'run'), ['gin/fading_pessimism.gin'],
+      [*_TINY, 'ONLINE_STEPS=10', 'FADING_STEPS=100'])
+  for scope, alpha in (('target', 1.0), ('actor', 20.0)):
+    with gin.config_scope(scope):
+      fading = backups.FadingLcb()
+    found = [float(fading.alpha(tf.constant(step, tf.int64)))
+             for step in (40, 90, 140, 1_000)]
+    assert found == [alpha, alpha / 2, 0.0, 0.0]
+  train_eval.train_eval(str(folder))
+  config = (folder / 'config.gin').read_text()
+  assert 'EnsembleSacAgent.actor_value = @actor/FadingLcb()' in config

@@ -215,8 +215,7 @@ if ! $list; then
     --gin_param="target/lcb.alpha=0.5" \
     --gin_param="train_eval.num_steps=50_000"
 fi
-selection selection_maze2d 3000 quickstart_seed{0,1,2,3,4} quickstart_bc \
-  healthy_too_pessimistic
+selection selection_maze2d 3000 quickstart_seed{0,1,2,3,4} quickstart_bc
 selection selection_hopper 300 hopper_settled_{8,12,20,40,40_bold}
 if $list; then exit 0; fi
 if ((${#missing[@]})); then

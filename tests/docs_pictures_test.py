@@ -57,7 +57,7 @@ def test_finished_runs_are_used_and_others_named(tmp_path):
   assert ('docs/results/hopper_uncertainty.png stays as it is: there is no '
           'finished run in kept/hopper_drvf.') in reasons
   assert last.startswith('Not drawn, for the reasons above: one_dimension.png')
-  assert len(reasons) == 13 and 'quickstart_seed0' not in result.stderr
+  assert len(reasons) == 15 and 'quickstart_seed0' not in result.stderr
 
 
 def test_an_unknown_option_is_refused():

@@ -126,6 +126,21 @@ film() { # film <picture> <run> <steps of the episode> <its seed>
   missing+=("$1.gif")
 }
 
+selection() { # selection <picture> <episodes at the most> <run> ...
+  local name=$1 episodes=$2 run
+  shift 2
+  announce "$name" "launch/select_.py of $*" || return 0
+  for run in "$@"; do
+    finished "$run" ||
+      { give_up "$name" "there is no finished run in $runs/$run"; return 0; }
+  done
+  "$python" launch/select_.py "${@/#/$runs/}" --out="$runs/$name" \
+    --gin_param="FittedQEvaluation.num_steps=3_000" \
+    --gin_param="OfflineEvaluation.max_episodes=$episodes" ||
+    { give_up "$name" "launch/select_.py could not draw it"; return 0; }
+  cp "$runs/$name/selection.png" "$pictures/$name.png"
+}
+
 demo one_dimension
 growth growth
 for seed in 0 1 2; do
@@ -171,6 +186,37 @@ curve healthy_too_pessimistic --gin_file=gin/quickstart.gin \
   --gin_param="target/lcb.alpha=2.25" --gin_param="actor/lcb.alpha=2.25"
 # What docs/offline.md reads.
 film quickstart quickstart_seed0 300 10
+if ! $list; then
+  for seed in 3 4; do
+    trained "quickstart_seed$seed" --gin_file=gin/quickstart.gin \
+      --seed="$seed" || true
+  done
+  trained quickstart_bc --task=quickstart --method=bc \
+    --gin_param="train_eval.num_steps=4_000" \
+    --gin_param="train_eval.checkpoint_interval=1_000" \
+    --gin_param="train_eval.keep_every=2_000" \
+    --gin_param="Evaluation.interval=2_000" \
+    --gin_param="Evaluation.num_episodes=20" || true
+  hopper() { # hopper <run> <flags of launch/train.py>
+    trained "$1" --gin_file=gin/hopper_medium.gin --gin_file=gin/cpu.gin \
+      "${@:2}" || true
+  }
+  hopper hopper_settled_8 --seed=3
+  hopper hopper_settled_12 --seed=2 \
+    --gin_param="SettlingRate.decay_steps=12_000"
+  hopper hopper_settled_20 --seed=1 \
+    --gin_param="SettlingRate.decay_steps=20_000" \
+    --gin_param="train_eval.num_steps=50_000"
+  hopper hopper_settled_40 --seed=10 --gin_param="START=10_000" \
+    --gin_param="SettlingRate.decay_steps=40_000" \
+    --gin_param="train_eval.num_steps=30_000"
+  hopper hopper_settled_40_bold --seed=10 --gin_param="START=10_000" \
+    --gin_param="SettlingRate.decay_steps=40_000" \
+    --gin_param="target/lcb.alpha=0.5" \
+    --gin_param="train_eval.num_steps=50_000"
+fi
+selection selection_maze2d 3000 quickstart_seed{0,1,2,3,4} quickstart_bc
+selection selection_hopper 300 hopper_settled_{8,12,20,40,40_bold}
 if $list; then exit 0; fi
 if ((${#missing[@]})); then
   echo "Not drawn, for the reasons above: ${missing[*]}." >&2

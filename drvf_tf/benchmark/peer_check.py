@@ -51,8 +51,8 @@ def prepare(setup: pathlib.Path, sizes: step_cost.Sizes,
   """
   agent = step_cost.agent(sizes)
   rng = np.random.default_rng(0)
-  for variable in [*agent.critic_network.variables,
-                   *agent.target_critic_network.variables,
+  for variable in [*agent.critic_network.trainable_variables,
+                   *agent.target_critic_network.trainable_variables,
                    *agent.actor_network.variables, agent._log_alpha]:
     variable.assign_add(rng.normal(scale=0.1, size=variable.shape))
   for optimizer in (agent._critic_optimizer, agent._actor_optimizer,

@@ -162,8 +162,8 @@ def save_setup(path: pathlib.Path, agent: drvf_agent.DRVFAgent,
 def parameters(agent: drvf_agent.DRVFAgent) -> Arrays:
   """All parameters under the peers' names."""
   return {
-      **named('critic', agent.critic_network.variables),
-      **named('target', agent.target_critic_network.variables),
+      **named('critic', agent.critic_network.trainable_variables),
+      **named('target', agent.target_critic_network.trainable_variables),
       **named('actor', agent.actor_network.variables),
       'alpha/log_alpha': agent._log_alpha.numpy(),
   }

@@ -51,6 +51,11 @@ class Candidate(NamedTuple):
   estimates: list[dict[str, Any]]
   score: Optional[float] = None
 
+  @property
+  def label(self) -> str:
+    """What tables call it."""
+    return f'{self.method}, seed {self.seed}, step {self.step:,}'
+
 
 class Judgement(NamedTuple):
   """How good a criterion's choice was, by the simulator.
@@ -209,15 +214,15 @@ def table(chosen_from: Sequence[Candidate]) -> str:
   names = [name for name in CRITERIA
            if any(name in one.criteria for one in chosen_from)]
   scored = any(one.score is not None for one in chosen_from)
-  lines = [f'{"policy":34}' + ''.join(f'{CRITERIA[name]:>18}' for name in names)
-           + '     score' * scored]
+  width = max(len(one.label) for one in chosen_from)
+  lines = [f'{"policy":{width}}' + ''.join(
+      f'{CRITERIA[name]:>18}' for name in names) + '     score' * scored]
   for one in sorted(chosen_from, key=lambda one: -one.criteria['fqe_low']):
     cells = ''.join(
         f'{one.criteria[name]:18.4g}' if name in one.criteria else f'{"-":>18}'
         for name in names)
     score = '' if one.score is None else f'{one.score:10.1f}'
-    label = f'{one.method}, seed {one.seed}, step {one.step:,}'
-    lines.append(f'{label:34}{cells}{score}')
+    lines.append(f'{one.label:{width}}{cells}{score}')
   return '\n'.join(lines)
 
 

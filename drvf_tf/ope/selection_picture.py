@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib import figure as figure_lib
+from matplotlib import ticker
 
 from drvf_tf import figures
 from drvf_tf.ope import selection
@@ -41,6 +42,7 @@ def draw(found: Sequence[selection.Candidate]) -> figure_lib.Figure:
     axis.set(xlabel=selection.CRITERIA[name], ylabel='score')
     axis.set_title(f'rank {verdict.correlation:+.2f}, regret@1 '
                    f'{verdict.regret:.1f}', fontsize=9)
+    axis.xaxis.set_major_locator(ticker.MaxNLocator(4))
     axis.grid(alpha=0.3)
   for axis in axes[len(judged):]:
     axis.axis('off')

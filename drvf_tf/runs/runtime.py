@@ -1,16 +1,23 @@
 """What a run runs on: threads, precision, and the distribution strategy."""
+import os
 from typing import Optional
 
 import gin
 import tensorflow as tf
 
 _PRECISIONS = ('float32', 'mixed_bfloat16')
+# Sums in any order, so that they can be vectorised; NaN, infinity, division
+# and functions stay what they are.
+_FAST_MATH = ('--xla_cpu_enable_fast_math=true', *(
+    f'--xla_cpu_fast_math_honor_{what}=true'
+    for what in ('nans', 'infs', 'division', 'functions')))
 
 
 @gin.configurable
 def configure_runtime(intra_op_threads: Optional[int] = None,
                       inter_op_threads: Optional[int] = None,
-                      precision: str = 'float32') -> None:
+                      precision: str = 'float32',
+                      xla_fast_math: bool = False) -> None:
   """Sets threads and precision; before anything else of TensorFlow.
 
   Args:
@@ -20,6 +27,9 @@ def configure_runtime(intra_op_threads: Optional[int] = None,
       on one machine are faster with 1 of both.
     precision: 'float32', or 'mixed_bfloat16' for GPUs (hidden layers in
       bfloat16, variables, heads and losses in float32).
+    xla_fast_math: Lets XLA add in any order on a CPU, which
+      `Trainer.jit_compile` is slow without. XLA hears it once in a process,
+      before it first compiles.
   """
   if precision not in _PRECISIONS:
     raise ValueError(
@@ -30,6 +40,9 @@ def configure_runtime(intra_op_threads: Optional[int] = None,
   if inter_op_threads is not None:
     tf.config.threading.set_inter_op_parallelism_threads(inter_op_threads)
   tf.keras.mixed_precision.set_global_policy(precision)
+  if xla_fast_math:
+    given = os.environ.get('XLA_FLAGS', '').split()
+    os.environ['XLA_FLAGS'] = ' '.join(dict.fromkeys([*given, *_FAST_MATH]))
 
 
 @gin.configurable

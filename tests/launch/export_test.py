@@ -78,6 +78,7 @@ def test_the_report_says_what_was_done(exported):
   assert facts['support']['rows'].startswith('held out')
   assert facts['support']['gate_quantile'] == 0.9
   assert 'DRVFAgent' in (exported / 'assets' / 'config.gin').read_text()
+  assert 'must not be used for' in (exported / 'model_card.html').read_text()
 
 
 def test_drives_a_d4rl_task_in_a_py_driver(exported):

@@ -267,6 +267,21 @@ def test_mirrored_replicas_agree_with_one_device(whole, data, tmp_path):
 
 
 @pytest.mark.slow
-def test_xla_trains(data, tmp_path):
-  summary = _run(tmp_path, data, extra=['Trainer.jit_compile=True'])
+@pytest.mark.usefixtures('brief')
+def test_xla_trains_and_resumes_exactly(data, tmp_path, monkeypatch):
+  settings = ['Trainer.jit_compile=True', 'EnsembleCriticNetwork.stacked=False']
+  summary = _run(tmp_path / 'whole', data, extra=settings)
   assert np.isfinite(summary['td_loss'])
+  train = trainer.Trainer.__call__
+
+  def interrupted(self):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return train(self)
+
+  with monkeypatch.context() as patch:
+    patch.setattr(trainer.Trainer, '__call__', interrupted)
+    with pytest.raises(errors.Interrupted):
+      _run(tmp_path / 'two', data, extra=settings)
+  _run(tmp_path / 'two', data, extra=settings)
+  assert tiny_run.contents(tmp_path / 'two') == tiny_run.contents(
+      tmp_path / 'whole')

@@ -57,7 +57,7 @@ def test_other_data_are_not_compared(tmp_path):
     ('S', 'DRVFAgent.ood_batch_size=4'),
     ('loss', 'gin/ablations/no_repulsion.gin'),
     ('loss', 'gin/ablations/no_kl.gin'), ('loss', 'gin/ablations/td_only.gin'),
-    ('ood', 'gin/ablations/uniform_ood.gin')])
+    ('ood', 'gin/ablations/policy_ood.gin')])
 def test_the_ablations_of_app_e_vary_what_their_kind_says(key, value):
   small = ['EnsembleCriticNetwork.hidden_units=(8,)',
            'tanh_gaussian_actor.hidden_units=(8,)']

@@ -77,7 +77,7 @@ def _run(tmp_path_factory):
       folder / 'checkpoints', 2, agent=agent, step=step)
   for number in (20, 40):
     step.assign(number)
-    agent.actor_network.variables[-1].assign_add([0.3] * 4)
+    agent.acting_network.variables[-1].assign_add([0.3] * 4)
     saved.save(number, {})
   with run_folder.RunFolder(folder) as home:
     home.describe(gin.config_str(), {

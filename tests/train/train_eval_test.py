@@ -64,8 +64,8 @@ def test_parameters_are_counted(whole):
   facts = json.loads((whole / 'run.json').read_text())
   # Two members and their targets: a layer, its LayerNorm, a Bayesian head.
   critics = 4 * (6 * 16 + 16 + 2 * 16 + 2 * (16 + 1))
-  actor = 4 * 16 + 16 + 16 * 4 + 4
-  assert cost_record.read(facts).parameters == critics + actor
+  actors = 2 * (4 * 16 + 16 + 16 * 4 + 4)  # it, and its average
+  assert cost_record.read(facts).parameters == critics + actors
 
 
 @pytest.fixture(name='brief')

@@ -1,5 +1,4 @@
 """The report on a run's dynamics model: numbers, a table, a picture."""
-import json
 import pathlib
 from typing import Any
 
@@ -9,7 +8,7 @@ from matplotlib import figure as figure_lib
 
 from drvf_tf import errors, figures
 from drvf_tf.dynamics import measures, model_files
-from drvf_tf.runs import configuration, run_folder, run_reader, runtime
+from drvf_tf.runs import configuration, pictured, run_reader, runtime
 
 
 def make(run: str, seed: int = 0) -> dict[str, Any]:
@@ -87,19 +86,7 @@ def write(numbers: dict[str, Any],
   Returns:
     The files.
   """
-  paths = [folder / f'report.{kind}' for kind in ('json', 'png', 'svg')]
-  png, svg = figures.encode(picture(numbers))
-  try:
-    folder.mkdir(parents=True, exist_ok=True)
-    run_folder.write_atomically(
-        paths[0], json.dumps(numbers, indent=2, ensure_ascii=False) + '\n')
-    paths[1].write_bytes(png)
-    paths[2].write_bytes(svg)
-  except OSError as error:
-    raise errors.UserError(
-        f'{folder} cannot be written to ({error.strerror}): name another '
-        'folder with --out.') from error
-  return paths
+  return pictured.write('report', numbers, picture(numbers), folder)
 
 
 def picture(numbers: dict[str, Any]) -> figure_lib.Figure:

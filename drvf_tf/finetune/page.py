@@ -1,5 +1,4 @@
 """Fine-tunings beside each other: numbers, a table, a picture."""
-import json
 import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +8,7 @@ from matplotlib import figure as figure_lib
 
 from drvf_tf import errors, figures
 from drvf_tf.finetune import collected_rows
-from drvf_tf.runs import run_folder, run_reader
+from drvf_tf.runs import pictured, run_reader
 
 # Online steps that the table looks at, where there is an evaluation.
 _LOOKED_AT = (0, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
@@ -110,19 +109,7 @@ def write(numbers: Sequence[Mapping[str, Any]],
   Returns:
     The files.
   """
-  paths = [folder / f'finetune.{kind}' for kind in ('json', 'png', 'svg')]
-  png, svg = figures.encode(picture(numbers))
-  try:
-    folder.mkdir(parents=True, exist_ok=True)
-    run_folder.write_atomically(
-        paths[0], json.dumps(numbers, indent=2, ensure_ascii=False) + '\n')
-    paths[1].write_bytes(png)
-    paths[2].write_bytes(svg)
-  except OSError as error:
-    raise errors.UserError(
-        f'{folder} cannot be written to ({error.strerror}): name another '
-        'folder with --out.') from error
-  return paths
+  return pictured.write('finetune', numbers, picture(numbers), folder)
 
 
 def picture(numbers: Sequence[Mapping[str, Any]]) -> figure_lib.Figure:

@@ -137,6 +137,9 @@ class EnsembleSacAgent(sac_agent.SacAgent):
       raise ValueError(f'num_batches must be positive, not {num_batches}.')
     if td_weight < 0:
       raise ValueError(f'td_weight must not be negative, not {td_weight}.')
+    if not 0.0 < acting_tau <= 1.0:
+      raise ValueError(
+          f'acting_tau must be above 0 and at most 1, not {acting_tau}.')
     if target_entropy is None:
       target_entropy = -float(action_spec.shape.num_elements())
     if train_step_counter is None:

@@ -52,6 +52,12 @@ def test_what_acts_is_the_actors_average():
   assert plain.acting_network is plain.actor_network
 
 
+@pytest.mark.parametrize('tau', [0.0, -0.1, 1.5])
+def test_an_average_that_cannot_follow_is_refused(tau):
+  with pytest.raises(ValueError, match='acting_tau must be above 0'):
+    fakes.drvf(acting_tau=tau)
+
+
 def test_trajectories_of_two_steps_give_the_same_step():
   observations, actions, rewards, discounts, next_observations = fakes.arrays()
   pair = lambda a, b: tf.constant(np.stack([a, b], axis=1))  # noqa: E731

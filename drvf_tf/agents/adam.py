@@ -2,6 +2,7 @@
 import tensorflow as tf
 
 from drvf_tf.agents import rates
+from drvf_tf.networks import noise
 
 _BETAS = (0.9, 0.999)
 
@@ -21,6 +22,13 @@ class Adam(tf.keras.optimizers.legacy.Adam):
       name: Name of the optimizer.
     """
     super().__init__(learning_rate, *_BETAS, name=name)
+
+  def apply_gradients(self, grads_and_vars, name=None,
+                      experimental_aggregate_gradients=True):
+    """As Keras'; one replica has nothing to aggregate."""
+    return super().apply_gradients(
+        grads_and_vars, name,
+        experimental_aggregate_gradients and noise.num_replicas() > 1)
 
   def _prepare_local(self, var_device, var_dtype, apply_state):
     powers = tf.unstack(tf.pow(tf.constant(_BETAS, var_dtype),

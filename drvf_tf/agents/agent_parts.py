@@ -129,14 +129,16 @@ def update_targets(pairs: Sequence[tuple[network.Network, network.Network]],
     step: The train step, counted from 0.
     period: The first step is due, and every `period`-th after it.
   """
-  def towards(source: tf.Variable, moved: tf.Variable) -> tf.Operation:
+  def towards(source: tf.Variable, moved: tf.Variable,
+              part: tf.Tensor) -> tf.Operation:
     if tau == 1.0:  # a copy, to the last bit
       return moved.assign(source, read_value=False)
-    return moved.assign_add(tau * (source - moved), read_value=False)
+    return moved.assign_add(part * (source - moved), read_value=False)
 
   def move():
+    part = tf.constant(tau)  # one for all variables
     return tf.group(*(
-        towards(*pair) for online, target in pairs
+        towards(*pair, part) for online, target in pairs
         for pair in zip(online.trainable_variables,
                         target.trainable_variables)))
 

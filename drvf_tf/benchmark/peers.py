@@ -186,8 +186,12 @@ def named(group: str, variables: Sequence[tf.Variable],
   counts: dict[str, int] = {}
   for variable, value in zip(variables, values or variables):
     kind = variable.name.split('/')[-1].split(':')[0].split('_')[-1]
-    counts[kind] = counts.get(kind, -1) + 1
-    arrays[f'{group}/{kind}_{counts[kind]}'] = value.numpy()
+    # A head has its biases in the last row.
+    parts = (np.split(value.numpy(), [-1], axis=1) if kind in ('loc', 'rho')
+             else [value.numpy()])
+    for part in parts:
+      counts[kind] = counts.get(kind, -1) + 1
+      arrays[f'{group}/{kind}_{counts[kind]}'] = part
   return arrays
 
 

@@ -27,8 +27,8 @@ def from_policy(policy: Policy, observations: tf.Tensor, actions: tf.Tensor,
   """a ~ π(·|s), the paper's choice: no gradient reaches the policy."""
   del action_spec
   shape = [num_actions, noise.num_rows(actions), actions.shape[-1]]
-  sampled, _ = noise.sample_actions(policy(observations), draws.normal(shape))
-  return tf.stop_gradient(sampled)
+  return tf.stop_gradient(noise.sample_bare_actions(
+      policy(observations), draws.normal(shape)))
 
 
 @gin.configurable

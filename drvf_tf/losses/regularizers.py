@@ -103,9 +103,9 @@ def spaced(rows: Optional[int], *batch: tf.Tensor) -> tuple[tf.Tensor, ...]:
   replicas = noise.num_replicas()
   stride = noise.num_rows(batch[0]) * replicas // rows
   larger = max if isinstance(stride, int) else tf.maximum
-  where = slice(None, None, larger(stride, 1))
-  count = -(-rows // replicas)
-  return tuple(values[where][:count] for values in batch)
+  stride = larger(stride, 1)
+  where = slice(None, stride * -(-rows // replicas), stride)
+  return tuple(values[where] for values in batch)
 
 
 @gin.configurable

@@ -28,8 +28,8 @@ def bellman_error(samples: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
   Returns:
     Mean over draws, sum over members: `[B]`.
   """
-  errors = tf.square(samples - targets[..., tf.newaxis])  # [M, B, n]
-  return tf.reduce_sum(tf.reduce_mean(errors, axis=2), axis=0)
+  errors = tf.square(samples - tf.expand_dims(targets, 2))  # [M, B, n]
+  return (1.0 / samples.shape[2]) * tf.reduce_sum(errors, axis=[0, 2])
 
 
 @gin.configurable

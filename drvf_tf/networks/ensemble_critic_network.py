@@ -125,7 +125,9 @@ class EnsembleCriticNetwork(network.Network):
   def _shared(self, inputs: ObservationAndAction) -> ensemble_layers.Members:
     """The same rows `[B, obs + act]` for every member."""
     rows = tf.concat(inputs, axis=-1)
-    return rows[tf.newaxis] if self._stacked else [rows] * self._num_members
+    if self._stacked:
+      return tf.expand_dims(rows, 0)
+    return [rows] * self._num_members
 
   def _mean(self, rows: ensemble_layers.Members) -> tf.Tensor:
     """Mean of Q at each member's own rows, `[M, B]`."""
@@ -161,22 +163,26 @@ class EnsembleCriticNetwork(network.Network):
     Returns:
       One `QValues` for each set.
     """
-    return [q._replace(samples=q.samples + self._prior_mean,
-                       mean=q.mean + self._prior_mean)
+    prior_mean = tf.convert_to_tensor(self._prior_mean)
+    return [q._replace(samples=q.samples + prior_mean,
+                       mean=q.mean + prior_mean)
             for q in self._deviations(sets, num_samples, seed)]
 
   def _deviations(self, sets: Sequence[ObservationAndAction], num_samples: int,
                   seed: Optional[tf.Tensor]) -> list[q_values.QValues]:
     """`evaluate`, less the prior mean."""
-    hidden = self._trunk(self._shared(tuple(
-        tf.concat(parts, axis=0) for parts in zip(*sets))))
+    joined = sets[0] if len(sets) == 1 else tuple(
+        tf.concat(parts, axis=0) for parts in zip(*sets))
+    hidden = self._trunk(self._shared(joined))
+    together = q_values.QValues(
+        self._head.sample(hidden, num_samples * len(sets), seed, self._norm),
+        *self._head.moments(hidden, self._norm))
+    if len(sets) == 1:
+      return [together]
     sizes = [noise.num_rows(actions) for _, actions in sets]
     # To split is cheaper than to slice: its gradient is a concatenation.
     samples, mean, variance = (
-        tf.split(values, sizes, axis=1) for values in (
-            self._head.sample(
-                hidden, num_samples * len(sets), seed, self._norm),
-            *self._head.moments(hidden, self._norm)))
+        tf.split(values, sizes, axis=1) for values in together)
     own = [tf.split(rows, len(sets), axis=2)[i]
            for i, rows in enumerate(samples)]
     return [q_values.QValues(*parts) for parts in zip(own, mean, variance)]

@@ -147,7 +147,7 @@ class EnsembleDense(tf.keras.layers.Layer):
     if inputs.shape[0] == 1:
       # Rows that all share are inputs, and narrow: a column of ones is cheaper
       # than one more pass over what comes out.
-      inputs = tf.concat([inputs, tf.ones_like(inputs[..., :1])], axis=-1)
+      inputs = tf.pad(inputs, [[0, 0], [0, 0], [0, 1]], constant_values=1.0)
       return self._activation(
           tf.matmul(inputs, tf.concat([kernel, bias], axis=1)))
     return self._activation(tf.matmul(inputs, kernel) + bias)
@@ -194,15 +194,22 @@ class EnsembleLayerNorm(tf.keras.layers.Layer):
   def __init__(self, num_members: int, width: int, name: Optional[str] = None):
     super().__init__(name=name)
     shape = [num_members, width]
-    self.scale = self.add_weight('scale', shape, initializer='ones')
-    self.offset = self.add_weight('offset', shape, initializer='zeros')
+    # As precise as what they are folded into: a head is float32 where hidden
+    # layers compute in less.
+    self.scale = self.add_weight(
+        'scale', shape, initializer='ones', experimental_autocast=False)
+    self.offset = self.add_weight(
+        'offset', shape, initializer='zeros', experimental_autocast=False)
 
   def call(self, inputs: Members) -> Members:
     """y of every member, from its x / std."""
+    scale, offset = (
+        tf.expand_dims(tf.cast(values, self.compute_dtype), 1)
+        for values in (self.scale, self.offset))
     return each(
         lambda x, scale, offset: (
             x - tf.reduce_mean(x, axis=-1, keepdims=True)) * scale + offset,
-        inputs, tf.expand_dims(self.scale, 1), tf.expand_dims(self.offset, 1))
+        inputs, scale, offset)
 
   def fold(self, kernel: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """What y·kernel is in terms of x / std.
@@ -214,10 +221,11 @@ class EnsembleLayerNorm(tf.keras.layers.Layer):
       (kernel `[M, width, out]`, offset `[M, 1, out]`), so that
       y·kernel = (x / std)·kernel + offset.
     """
-    scale = tf.convert_to_tensor(self.scale)
+    scale = tf.cast(self.scale, kernel.dtype)
     # The mean of scale·kernel over the inputs and the offset: one product.
     mean, offset = tf.split(tf.matmul(
-        tf.stack([scale / scale.shape[-1], self.offset], axis=1), kernel),
+        tf.stack([1.0 / scale.shape[-1] * scale,
+                  tf.cast(self.offset, kernel.dtype)], axis=1), kernel),
                             2, axis=1)  # [M, 1, out] each
     return tf.expand_dims(scale, 2) * kernel - mean, offset
 
@@ -240,7 +248,7 @@ class EnsembleLayerNorm(tf.keras.layers.Layer):
     scale = roots * tf.expand_dims(self.scale, 2)
     offset = roots * tf.expand_dims(self.offset, 2)
     folded, constant = self.fold(kernel)
-    mean = tf.ones_like(kernel) / kernel.shape[1]
+    mean = tf.fill(kernel.shape, 1.0 / kernel.shape[1])
     weights = tf.concat([folded, mean, tf.square(scale),
                          2.0 * scale * offset], axis=2)
     _, _, square_sum, line_sum = tf.split(

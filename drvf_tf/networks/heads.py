@@ -9,6 +9,7 @@ deviation, with the normalisation that is still to be folded into the weights.
 """
 import functools
 import math
+from collections.abc import Sequence
 from typing import Optional
 
 import gin
@@ -16,6 +17,7 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 
 from drvf_tf.networks import ensemble_layers
+from drvf_tf.networks import noise as noise_lib
 
 tfd = tfp.distributions
 Members = ensemble_layers.Members
@@ -30,8 +32,8 @@ class BayesianHead(tf.keras.layers.Layer):
   function draws n weight vectors for all members at once, so that the layer's
   own `tf.matmul([M, B, d], [M, d, n])` serves all draws; member by member it is
   called with one member's, `[d, n]`, for to stack ψ would copy it, and its
-  gradient back. The bias is a second such layer, on the constant feature 1: the
-  stock layer's own bias cannot differ between members.
+  gradient back. The bias is one weight more in the same posterior, that of the
+  constant feature 1: the stock layer's own bias cannot differ between members.
   """
 
   def __init__(self,
@@ -58,12 +60,7 @@ class BayesianHead(tf.keras.layers.Layer):
     # What a stock layer multiplies next, set by `_multiply`: the layer's own
     # call takes features only.
     self._kernel: Optional[tf.Tensor] = None
-    self._weights = self._stock_layer('weights', seed)
-    self._bias = self._stock_layer('bias', None if seed is None else ~seed)
-
-  def _stock_layer(self, name: str,
-                   seed: Optional[int]) -> tf.keras.layers.Layer:
-    return tfp.layers.DenseReparameterization(
+    self._weights = tfp.layers.DenseReparameterization(
         units=1,
         kernel_posterior_fn=functools.partial(self._posterior, seed),
         kernel_posterior_tensor_fn=self._own_kernel,
@@ -71,11 +68,11 @@ class BayesianHead(tf.keras.layers.Layer):
         kernel_divergence_fn=None,  # once a step is enough: `kl_divergence`
         bias_posterior_fn=None,
         dtype=tf.float32,
-        name=name)
+        name='weights')
 
   def _posterior(self, seed, dtype, shape, name, trainable, add_variable_fn):
     add_weight = add_variable_fn.__self__.add_weight  # its name in Keras now
-    shape = [self._num_members, *shape]  # [M, d, 1]
+    shape = self._with_bias(shape)
     loc = add_weight(
         name=f'{name}_loc', shape=shape, dtype=dtype, trainable=trainable,
         initializer=tf.keras.initializers.RandomUniform(
@@ -88,8 +85,12 @@ class BayesianHead(tf.keras.layers.Layer):
 
   def _prior(self, dtype, shape, name, trainable, add_variable_fn):
     del name, trainable, add_variable_fn
-    zeros = tf.zeros([self._num_members, *shape], dtype)
+    zeros = tf.zeros(self._with_bias(shape), dtype)
     return tfd.Independent(tfd.Normal(zeros, 1.0), 2)
+
+  def _with_bias(self, shape: Sequence[int]) -> list[int]:
+    """Of a stock kernel `[d, 1]`: `[M, d + 1, 1]`, the bias last."""
+    return [self._num_members, shape[0] + 1, shape[1]]
 
   def _own_kernel(self, posterior):
     del posterior  # `sample` drew from it, for all members at once
@@ -129,7 +130,7 @@ class BayesianHead(tf.keras.layers.Layer):
     loc, scale = self._loc_and_scale()
     shape = [*loc.shape[:2], num_samples]
     noise = (tf.random.normal(shape) if seed is None
-             else tf.random.stateless_normal(shape, seed))
+             else noise_lib.standard_normal(shape, seed))
     # The bias needs no product: its feature is 1.
     weights, bias = tf.split(
         self._draw(loc, scale, noise), [loc.shape[1] - 1, 1], axis=1)
@@ -141,7 +142,6 @@ class BayesianHead(tf.keras.layers.Layer):
   def _build(self, features: Members) -> None:
     if not self._weights.built:
       self._weights.build(ensemble_layers.row_shape(features))
-      self._bias.build([1, 1])
 
   def moments(self, features: Members, norm: Optional[Norm] = None
               ) -> tuple[tf.Tensor, tf.Tensor]:
@@ -159,10 +159,9 @@ class BayesianHead(tf.keras.layers.Layer):
             tf.squeeze(variance + tf.square(bias_root), 2))
 
   def kl_divergence(self) -> tf.Tensor:
-    """KL(q(w_j) || N(0, I)) per member, `[M]`: the stock layers' own prior."""
-    return tf.add_n([
-        tfd.kl_divergence(layer.kernel_posterior, layer.kernel_prior)
-        for layer in (self._weights, self._bias)])
+    """KL(q(w_j) || N(0, I)) per member, `[M]`: the stock layer's own prior."""
+    return tfd.kl_divergence(
+        self._weights.kernel_posterior, self._weights.kernel_prior)
 
   def posterior_std(self) -> tf.Tensor:
     """σ of every weight and, last, of the bias: `[M, d + 1]`."""
@@ -170,12 +169,9 @@ class BayesianHead(tf.keras.layers.Layer):
 
   def _loc_and_scale(self) -> tuple[tf.Tensor, tf.Tensor]:
     """μ and σ of every weight and, last, of the bias: `[M, d + 1, 1]`."""
-    gaussians = [layer.kernel_posterior.distribution
-                 for layer in (self._weights, self._bias)]
-    return (tf.concat([gaussian.loc for gaussian in gaussians], axis=1),
-            tf.math.softplus(tf.concat(
-                [gaussian.scale.pretransformed_input
-                 for gaussian in gaussians], axis=1)))
+    gaussian = self._weights.kernel_posterior.distribution
+    return (tf.convert_to_tensor(gaussian.loc),
+            tf.convert_to_tensor(gaussian.scale))
 
 
 @gin.configurable

@@ -6,9 +6,11 @@ for the global batch, and a replica takes its own rows; weights of the head are
 drawn alike on every replica, because one draw is one function.
 """
 import math
+import random
 from collections.abc import Sequence
 from typing import Any, Callable, Union
 
+import numpy as np
 import tensorflow as tf
 import tensorflow_probability as tfp
 from tf_agents.distributions import utils as distribution_utils
@@ -25,7 +27,7 @@ class Draws:
     """Creates the stream.
 
     Args:
-      seed: Stateless seed, int32 `[2]`.
+      seed: Stateless seed, int `[2]`; its last number may be a step's.
     """
     self._seed = seed
     self._count = 0
@@ -33,17 +35,18 @@ class Draws:
   @classmethod
   def at_step(cls, seed: int, step: tf.Tensor) -> 'Draws':
     """The stream of a train step."""
-    base = tf.constant([seed & 0x7fffffff, 0x44525646], tf.int32)
-    return cls(tf.random.experimental.stateless_fold_in(base, step))
+    scattered = random.Random(f'draws {seed}').getrandbits(30)
+    return cls(tf.stack([scattered, tf.cast(step, tf.int32)]))
 
   def seed(self) -> tf.Tensor:
     """The next sub-seed, `[2]`."""
     self._count += 1
-    return self._seed + tf.constant([0, self._count], self._seed.dtype)
+    # Not where steps are counted: one's second draw would be the next's first.
+    return self._seed + tf.constant([self._count, 0], self._seed.dtype)
 
   def normal(self, shape: Sequence) -> tf.Tensor:
     """Standard normal noise; the batch is the last axis but one."""
-    return self._rows(tf.random.stateless_normal, shape)
+    return self._rows(standard_normal, shape)
 
   def uniform(self, shape: Sequence) -> tf.Tensor:
     """Noise uniform in [0, 1); the batch is the last axis but one."""
@@ -59,6 +62,22 @@ class Draws:
     context = tf.distribute.get_replica_context()
     first = context.replica_id_in_sync_group * rows
     return values[..., first:first + rows, :]
+
+
+def standard_normal(shape: Sequence, seed: tf.Tensor) -> tf.Tensor:
+  """`tf.random.stateless_normal`, less its product with 1 and its sum with 0.
+
+  Args:
+    shape: Of the result.
+    seed: Stateless seed, `[2]`.
+
+  Returns:
+    float32.
+  """
+  key, counter = tf.raw_ops.StatelessRandomGetKeyCounter(seed=seed)
+  return tf.raw_ops.StatelessRandomNormalV2(
+      shape=shape, key=key, counter=counter,
+      alg=tf.random.Algorithm.AUTO_SELECT.value)
 
 
 def num_rows(values: tf.Tensor) -> Union[int, tf.Tensor]:
@@ -92,12 +111,17 @@ def sample_actions(distribution: tfp.distributions.Distribution,
   Returns:
     (actions `[..., B, act]`, log π `[..., B]`).
   """
-  gaussian = _gaussian(distribution)
-  std = gaussian.stddev()
-  unsquashed = gaussian.mean() + std * noise
-  actions = (distribution.action_magnitudes * tf.tanh(unsquashed)
-             + distribution.action_means)
-  return actions, _log_density(distribution, unsquashed, noise, std)
+  mean, std = _gaussian(distribution)
+  unsquashed = mean + std * noise
+  return (_squash(distribution, unsquashed),
+          _log_density(distribution, unsquashed, noise, std))
+
+
+def sample_bare_actions(distribution: tfp.distributions.Distribution,
+                        noise: tf.Tensor) -> tf.Tensor:
+  """`sample_actions` where nobody asks for their log-probabilities."""
+  mean, std = _gaussian(distribution)
+  return _squash(distribution, mean + std * noise)
 
 
 def log_likelihood(distribution: tfp.distributions.Distribution,
@@ -111,22 +135,33 @@ def log_likelihood(distribution: tfp.distributions.Distribution,
   Returns:
     `[B]`.
   """
-  gaussian = _gaussian(distribution)
+  mean, std = _gaussian(distribution)
   inside = ((actions - distribution.action_means)
             / distribution.action_magnitudes)
   unsquashed = tf.atanh(tf.clip_by_value(inside, -_LARGEST, _LARGEST))
-  std = gaussian.stddev()
   return _log_density(
-      distribution, unsquashed, (unsquashed - gaussian.mean()) / std, std)
+      distribution, unsquashed, (unsquashed - mean) / std, std)
+
+
+def _squash(distribution: distribution_utils.SquashToSpecNormal,
+            unsquashed: tf.Tensor) -> tf.Tensor:
+  return (distribution.action_magnitudes * tf.tanh(unsquashed)
+          + distribution.action_means)
 
 
 def _gaussian(distribution: tfp.distributions.Distribution
-              ) -> tfp.distributions.Distribution:
+              ) -> tuple[tf.Tensor, tf.Tensor]:
+  """Mean and standard deviation before the tanh, `[B, act]` each.
+
+  What the actor gave, not what the distribution's own methods make of it:
+  those broadcast to a shape that it has already.
+  """
   if not isinstance(distribution, distribution_utils.SquashToSpecNormal):
     raise TypeError(
         "actor_network must give a tanh-Gaussian (TF-Agents' "
         f'SquashToSpecNormal), not {type(distribution).__name__}.')
-  return distribution.input_distribution
+  gaussian = distribution.input_distribution
+  return gaussian.loc, gaussian.scale.diag
 
 
 def _log_density(distribution: distribution_utils.SquashToSpecNormal,
@@ -145,8 +180,7 @@ def _log_density(distribution: distribution_utils.SquashToSpecNormal,
   """
   log_normal = -0.5 * tf.square(deviation) - tf.math.log(std)
   # log |d tanh(x)/dx| = 2 (log 2 − x − softplus(−2x)), finite for every x.
-  log_slope = 2.0 * (math.log(2.0) - unsquashed
-                     - tf.math.softplus(-2.0 * unsquashed))
-  constant = 0.5 * math.log(2.0 * math.pi) + tf.math.log(
-      tf.cast(distribution.action_magnitudes, std.dtype))
-  return tf.reduce_sum(log_normal - log_slope - constant, axis=-1)
+  slope = unsquashed + tf.math.softplus(-2.0 * unsquashed)  # log 2 − half of it
+  constant = std.shape[-1] * math.log(4.0 * math.sqrt(2.0 * math.pi)) + np.sum(
+      np.log(np.broadcast_to(distribution.action_magnitudes, std.shape[-1:])))
+  return tf.reduce_sum(log_normal + 2.0 * slope, axis=-1) - constant

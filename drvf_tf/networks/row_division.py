@@ -31,9 +31,6 @@ def divide_by_std(rows: tf.Tensor, epsilon: float,
   """
   if not _is_training(rows):  # a policy keeps no gradients of ours
     return _forward(rows, epsilon, rectify)[0]
-  if rows.shape.rank > 2:
-    flat = tf.reshape(rows, [-1, rows.shape[-1]])
-    return tf.reshape(divide_by_std(flat, epsilon, rectify), rows.shape)
 
   @tf.custom_gradient
   def divided(rows):
@@ -55,12 +52,10 @@ def divide_by_std(rows: tf.Tensor, epsilon: float,
 
 def _forward(rows: tf.Tensor, epsilon: float,
              rectify: bool) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-  """x / std, `[R, width]`; the mean of x and 1 / std, `[R, 1]`."""
+  """x / std, `[..., width]`; the mean of x and 1 / std, `[..., 1]`."""
   x = tf.nn.relu(rows) if rectify else rows
-  averager = tf.fill([x.shape[-1], 1],
-                     tf.cast(1.0 / x.shape[-1], x.dtype))  # [width, 1]
-  mean = tf.matmul(x, averager)
-  variance = _squares(x) / x.shape[-1] - tf.square(mean)
+  mean = tf.reduce_mean(x, axis=-1, keepdims=True)
+  variance = (1.0 / x.shape[-1]) * _squares(x) - tf.square(mean)
   inverse = tf.math.rsqrt(tf.nn.relu(variance) + epsilon)
   return x * inverse, mean, inverse
 
@@ -78,7 +73,7 @@ def squares(rows: tf.Tensor) -> tf.Tensor:
 
 
 def _squares(x: tf.Tensor) -> tf.Tensor:
-  """Σx² of each row, `[R, 1]`."""
+  """Σx² of each row, `[..., 1]`."""
   compiled = control_flow_util.GraphOrParentsInXlaContext(
       tf.compat.v1.get_default_graph())
   if _is_training(x) and not compiled:
@@ -100,13 +95,13 @@ def _is_training(rows: tf.Tensor) -> bool:
 
 def _gradient(dy: tf.Tensor, y: tf.Tensor, mean: tf.Tensor,
               inverse: tf.Tensor, rectify: bool) -> tf.Tensor:
-  """∂L/∂row from dy = ∂L/∂y, where y = x / std, `[R, width]`.
+  """∂L/∂row from dy = ∂L/∂y, where y = x / std, `[..., width]`.
 
   Args:
-    dy: `[R, width]`.
-    y: `[R, width]`.
-    mean: Of y, `[R, 1]`.
-    inverse: 1 / std of x, `[R, 1]`.
+    dy: `[..., width]`.
+    y: `[..., width]`.
+    mean: Of y, `[..., 1]`.
+    inverse: 1 / std of x, `[..., 1]`.
     rectify: As in `divide_by_std`.
 
   Returns:
@@ -140,11 +135,9 @@ def _fast_gradient(rectify: bool, dy: tf.Tensor) -> Callable[..., tf.Tensor]:
 @functools.cache
 def _compiled_gradient(rectify: bool) -> Callable[..., tf.Tensor]:
   """`_gradient` in XLA; it compiles once for each size it meets."""
-  matrix = tf.TensorSpec([None, None], tf.float32)
-  column = tf.TensorSpec([None, 1], tf.float32)
   compiled = tf.function(
       functools.partial(_gradient, rectify=rectify), jit_compile=True,
-      input_signature=[matrix, matrix, column, column])
+      input_signature=[tf.TensorSpec(None, tf.float32)] * 4)
   with tf.init_scope(), _without_stderr():
     compiled(*[tf.ones([1, 1])] * 4)  # XLA greets when it compiles first
   return compiled

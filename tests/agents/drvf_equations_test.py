@@ -73,11 +73,9 @@ def _make_agent(monkeypatch):
         ts.time_step_spec(OBSERVATION), ACTION, critic, actor, sgd(), sgd(),
         sgd(), num_batches=4.0, eta_q=2.0, eta_ood=0.5, num_samples=2,
         num_ood_actions=3, gamma=0.9, **kwargs)
-    loc, rho, bias_loc, bias_rho = critic.trainable_variables
-    loc.assign([[[1.], [2.]], [[-1.], [0.]]])
-    bias_loc.assign([[[3.]], [[1.]]])
-    for variable in (rho, bias_rho):  # σ = softplus(ρ) = 1
-      variable.assign(tf.fill(variable.shape, float(np.log(np.e - 1))))
+    loc, rho = critic.trainable_variables
+    loc.assign([[[1.], [2.], [3.]], [[-1.], [0.], [1.]]])
+    rho.assign(tf.fill(rho.shape, float(np.log(np.e - 1))))  # softplus is 1
     kernel, bias = actor.trainable_variables
     kernel.assign(tf.zeros_like(kernel))
     bias.assign([np.arctanh(0.5), 0.0])
@@ -117,8 +115,8 @@ def test_eq_16_with_independent_targets(make_agent, backup, targets):
 
 def test_eq_14_is_of_the_target_network(make_agent):
   agent = make_agent()
-  bias = agent.target_critic_network.trainable_variables[2]
-  bias.assign_add(tf.ones_like(bias))
+  loc = agent.target_critic_network.trainable_variables[0]
+  loc.assign_add([[[0.], [0.], [1.]]] * 2)  # the biases
   target = SHARED_TARGET + 0.9
   assert _terms(agent)['td_loss'] == pytest.approx(
       _td(target, target), rel=1e-5)
@@ -134,11 +132,11 @@ def test_eq_14_without_its_entropy(make_agent):
 
 def test_eq_16_slope(make_agent):
   agent = make_agent(repulsion=terms.pooled_std)
-  bias = agent.critic_network.trainable_variables[2]
+  loc = agent.critic_network.trainable_variables[0]
   with tf.GradientTape() as tape:
     loss = agent.critic_loss(BATCH.time_step, BATCH.action_step.action,
                              BATCH.next_time_step)
-  slope = tape.gradient(loss, bias).numpy()[:, 0, 0]  # one for each member
+  slope = tape.gradient(loss, loc).numpy()[:, -1, 0]  # of each member's bias
   # TD: mean over rows of 2·(mean over draws of Q − target); KL: μ/4;
   # repulsion: Σ (Q − mean)/(4·std) over the member's draws, mean over rows.
   td = np.array([(2 * (6 - SHARED_TARGET) + 2 * (1 + 1)) / 2,

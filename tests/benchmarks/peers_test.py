@@ -106,7 +106,7 @@ def test_the_noise_is_what_a_head_draws():
   features = np.random.default_rng(0).normal(size=[4, 7]).astype(np.float32)
   samples = head.sample([tf.constant(features)] * 2, 3,
                         noise.Draws(tf.constant([1, 2])).seed())
-  loc, _, bias_loc, _ = (v.numpy() for v in head.variables)
+  loc, bias_loc = np.split(head.variables[0].numpy(), [-1], axis=1)
   weights = loc + 0.5 * epsilon['head_0']
   bias = bias_loc + 0.5 * epsilon['head_1']
   np.testing.assert_allclose(samples, features @ weights + bias, rtol=1e-5,

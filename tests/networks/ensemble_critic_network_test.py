@@ -39,15 +39,11 @@ def test_samples_have_the_projects_shape():
   assert state == ()
 
 
-def _stock_layers(critic):
-  return critic.head._weights, critic.head._bias
-
-
 def test_last_layer_is_the_stock_tfp_layer():
-  for layer, size in zip(_stock_layers(_critic()), (8, 1)):
-    assert type(layer) is tfp.layers.DenseReparameterization
-    assert layer.kernel_posterior.event_shape == [size, 1]
-    assert layer.kernel_posterior.batch_shape == [3]
+  layer = _critic().head._weights
+  assert type(layer) is tfp.layers.DenseReparameterization
+  assert layer.kernel_posterior.event_shape == [9, 1]  # 8, and the bias
+  assert layer.kernel_posterior.batch_shape == [3]
 
 
 @pytest.mark.parametrize('norm_before_activation', [False, True])
@@ -124,11 +120,10 @@ def test_one_draw_is_one_function_shared_by_the_rows():
   assert q.samples.numpy()[:, 0].std(axis=-1).min() > 0
 
 
-def test_kl_is_of_the_layers_posteriors_from_their_priors():
+def test_kl_is_of_the_layers_posterior_from_its_prior():
   critic = _critic()
-  expected = sum(
-      tfd.kl_divergence(layer.kernel_posterior, layer.kernel_prior)
-      for layer in _stock_layers(critic))
+  layer = critic.head._weights
+  expected = tfd.kl_divergence(layer.kernel_posterior, layer.kernel_prior)
   assert expected.shape == [3]
   np.testing.assert_allclose(critic.kl_divergence(), expected, rtol=1e-5)
 
@@ -136,7 +131,7 @@ def test_kl_is_of_the_layers_posteriors_from_their_priors():
 def test_kl_is_of_the_present_graph_and_has_a_gradient():
   critic = _critic()
   critic(_inputs())
-  weights, _ = _stock_layers(critic)
+  weights = critic.head._weights
 
   @tf.function
   def slope():
@@ -391,3 +386,23 @@ def test_observation_of_the_wrong_rank_is_named(shape):
   spec = (tensor_spec.TensorSpec(shape, tf.float32), fakes.ACTION_SPEC)
   with pytest.raises(ValueError, match='observation'):
     ensemble_critic_network.EnsembleCriticNetwork(spec)
+
+
+@pytest.mark.parametrize('stacked', [False, True])
+def test_hidden_layers_in_bfloat16_heads_in_float32(stacked):
+  exact = _critic(stacked=stacked).uncertainty(_inputs())
+  policy = tf.keras.mixed_precision.global_policy()
+  tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')
+  try:
+    critic = _critic(stacked=stacked)
+    with tf.GradientTape() as tape:
+      q, _ = critic(_inputs(), num_samples=2)
+      loss = tf.reduce_sum(q.samples)
+    gradients = tape.gradient(loss, critic.trainable_variables)
+    rounded = critic.uncertainty(_inputs())
+  finally:
+    tf.keras.mixed_precision.set_global_policy(policy)
+  assert q.samples.dtype == rounded.std.dtype == tf.float32
+  assert all(g.dtype == tf.float32 for g in gradients)
+  np.testing.assert_allclose(rounded.std, exact.std, rtol=0.03)
+  assert np.any(rounded.std != exact.std)

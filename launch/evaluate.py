@@ -69,6 +69,8 @@ def main(argv: Sequence[str]) -> None:
   import drvf_tf.envs  # noqa: F401  before TensorFlow: it silences gym
   from drvf_tf.policies import loading
   from drvf_tf.train import film, saved_policy
+  if _VIDEO.value and _VIDEO.value.endswith('.mp4'):
+    film.find_ffmpeg()  # said now, not after the episodes
   policy = loading.load(folder)
   task = _task(task_name or _task_of(folder, policy.facts))
   result = {'policy': str(folder), **saved_policy.evaluate(
@@ -88,7 +90,6 @@ def _evaluate_offline() -> None:
     raise errors.UserError(
         '--offline needs the data and the critic of a run: name it with '
         '--run, without --policy and --video.')
-  import drvf_tf.envs  # noqa: F401  before TensorFlow: it silences gym
   from drvf_tf.ope import estimates, run_estimates
   from drvf_tf.runs import restoring
   run = restoring.restore(_RUN.value, _CHECKPOINT.value, _GIN_PARAM.value)

@@ -56,7 +56,6 @@ def main(argv: Sequence[str]) -> None:
         'Which run, and where to? Give --run=<run folder> --out=<folder>.')
   if not flags.FLAGS['verbosity'].present:
     logging.set_verbosity(logging.WARNING)
-  import drvf_tf.envs  # noqa: F401  before TensorFlow: it silences gym
   from drvf_tf.policies import exporting
   from drvf_tf.runs import restoring
   exporting.check_free(pathlib.Path(_OUT.value))

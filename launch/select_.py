@@ -44,36 +44,27 @@ def main(argv: Sequence[str]) -> None:
         'e.g. --run=runs/own_data.')
   if not flags.FLAGS['verbosity'].present:
     logging.set_verbosity(logging.ERROR)
-  import drvf_tf.envs  # noqa: F401  before TensorFlow: it silences gym
-  from drvf_tf.ope import selection, selection_picture
-  from drvf_tf.runs import run_folder, run_reader
-  folders = [str(folder) for name in named
-             for folder in run_reader.search(pathlib.Path(name))]
-  if not folders:
-    raise errors.UserError(
-        f'There is no run folder in {", ".join(named)}: give folders that '
-        'launch/train.py wrote.')
+  from drvf_tf.ope import ranking, selection, selection_picture
+  from drvf_tf.runs import run_folder
+  runs, empty = selection.folders(named)
+  for run in empty:
+    print(f'{run} has no checkpoint and is left out.', file=sys.stderr)
   out = pathlib.Path(_OUT.value)
   out.mkdir(parents=True, exist_ok=True)
   scores = (selection.read_scores(pathlib.Path(_SCORES.value))
             if _SCORES.value else None)
   found = []
-  for one in selection.candidates(folders, _DISCOUNT.value,
-                                  out / 'evaluated.jsonl', _GIN_PARAM.value,
-                                  scores):
+  for one in selection.candidates(
+      runs, _DISCOUNT.value, out / 'evaluated.jsonl', _GIN_PARAM.value, scores):
     found.append(one)
     print(f'{len(found):4}  {one.run}, step {one.step:,}', file=sys.stderr)
-  if not found:
-    raise errors.UserError(
-        'The runs have no checkpoints to select among: train with '
-        'train_eval.keep_every.')
-  print(selection.table(found), selection.verdicts(found), sep='\n\n')
+  print(ranking.table(found), ranking.verdicts(found), sep='\n\n')
   run_folder.write_atomically(out / 'selection.json', json.dumps({
       'candidates': [one._asdict() for one in found],
-      'criteria': [one._asdict() for one in selection.judge(found)]},
+      'criteria': [one._asdict() for one in ranking.judge(found)]},
       indent=2) + '\n')
   written = [out / 'selection.json']
-  if any(one.score is not None for one in found):
+  if ranking.judge(found):
     written.append(selection_picture.save(found, out / 'selection.png'))
   print(f'\nwritten: {", ".join(map(str, written))}')
 

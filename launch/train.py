@@ -55,10 +55,9 @@ def main(argv: Sequence[str]) -> None:
   if not flags.FLAGS['verbosity'].present:
     logging.set_verbosity(logging.WARNING)
   # TensorFlow is imported after the flags are known to make sense, and d4rl
-  # before it: it silences what gym prints when it is imported. What is imported
-  # stays: to look for garbage in it takes a second of the start.
+  # where the configuration names a task of its. What is imported stays: to look
+  # for garbage in it takes a second of the start.
   gc.disable()
-  import drvf_tf.envs  # noqa: F401
   from drvf_tf.runs import configuration
   from drvf_tf.train import train_eval
   gc.freeze()

@@ -15,8 +15,8 @@ from drvf_tf.runs import configuration
 _GIN = pathlib.Path(__file__).parents[1] / 'gin'
 _FILES = sorted(str(path.relative_to(_GIN.parent))
                 for path in _GIN.rglob('*.gin'))
-_PARTS = {'base', 'gym_mujoco', 'hopper', 'walker2d', 'antmaze', 'maze2d',
-          'cpu'}
+_PARTS = {'base', 'gym_mujoco', 'halfcheetah', 'hopper', 'walker2d', 'antmaze',
+          'maze2d', 'cpu'}
 # Nothing by themselves.
 _OVERLAYS = {'paper', 'plain_actor', 'model_data', 'finetune',
              'fading_pessimism'}
@@ -100,6 +100,8 @@ def test_a_row_of_the_paper(row):
   assert _value('train_eval.num_steps') == 3_000_000
   assert 'raw' in _value('loading.load.states')
   assert 'unconstrained' in _value('EnsembleSacAgent.actor_constraint')
+  assert _value('build_agent.actor_learning_rate') == 3e-4
+  assert _value('build_agent.critic_learning_rate') == 3e-4
   assert str(_macro('DRVFAgent.backup')).endswith(
       'independent_minimum' if name.startswith('antmaze') else '@minimum')
 

@@ -9,7 +9,7 @@ _ROOT = pathlib.Path(__file__).parents[1] / 'drvf_tf'
 # one line do not know each other. Modules at the top are for all.
 _ORDER = (
     ('project_files',),
-    ('errors', 'versions', 'figures'),
+    ('errors', 'versions', 'figures', 'specs'),
     ('envs',),
     ('data', 'networks'),
     ('losses',),

@@ -88,6 +88,11 @@ def coverage(observations: np.ndarray) -> dict[str, float]:
 
 def to_text(card: dict[str, Any]) -> str:
   """The card for a terminal."""
+  return '\n'.join(f'{label:>18}  {value}' for label, value in to_rows(card))
+
+
+def to_rows(card: dict[str, Any]) -> list[tuple[str, str]]:
+  """The card as (what, value) in words."""
 
   def spread(key: str, digits: int = 1) -> str:
     values = card[key]
@@ -125,7 +130,7 @@ def to_text(card: dict[str, Any]) -> str:
                    f'{card["coverage"]["effective_dimensions"]:.1f} effective '
                    'dimensions'),
   ]
-  return '\n'.join(f'{label:>18}  {value}' for label, value in lines)
+  return lines
 
 
 def _row(values: Any) -> str:

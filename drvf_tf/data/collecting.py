@@ -6,7 +6,6 @@ import numpy as np
 import tqdm
 
 from drvf_tf import errors
-from drvf_tf.envs import d4rl_tasks
 
 if TYPE_CHECKING:
   from tf_agents.policies import py_policy
@@ -20,6 +19,7 @@ _KEYS = ('observations', 'actions', 'rewards', 'next_observations',
 def collect(task_name: str, actor: Actor, num_steps: int,
             seed: int) -> dict[str, np.ndarray]:
   """Acts for `num_steps` steps; arrays by D4RL's keys."""
+  from drvf_tf.envs import d4rl_tasks
   task = d4rl_tasks.Task(task_name, seed)
   rows: dict[str, list] = {key: [] for key in _KEYS}
   observation, first = task.reset(), True
@@ -38,6 +38,7 @@ def collect(task_name: str, actor: Actor, num_steps: int,
 
 def random_actor(task_name: str, seed: int) -> Actor:
   """Uniform actions within the task's bounds."""
+  from drvf_tf.envs import d4rl_tasks
   space = d4rl_tasks.make(task_name).action_space
   rng = np.random.default_rng(seed)
   return lambda observation, first: rng.uniform(
@@ -60,6 +61,7 @@ def policy_actor(policy: 'py_policy.PyPolicy', task_name: str, seed: int,
   """
   from tf_agents.trajectories import time_step as ts
 
+  from drvf_tf.envs import d4rl_tasks
   space = d4rl_tasks.make(task_name)
   _check_specs(policy, space, task_name)
   low, high = space.action_space.low, space.action_space.high

@@ -10,7 +10,6 @@ from drvf_tf import errors
 from drvf_tf.data import card as card_lib
 from drvf_tf.data import embedded, episodes, files, offline_dataset, validation
 from drvf_tf.data import transforms as transforms_lib
-from drvf_tf.envs import d4rl_tasks
 
 Transform = Callable[
     [offline_dataset.OfflineDataset], offline_dataset.OfflineDataset]
@@ -87,6 +86,7 @@ def read(source: str, task: Optional[str] = None, generate: bool = True,
 
 def task_file(name: str, generate: bool = True) -> pathlib.Path:
   """The file of a D4RL task: found, generated or downloaded."""
+  from drvf_tf.envs import d4rl_tasks  # not where there is no task
   url = d4rl_tasks.dataset_url(name)
   path = files.find(url.rsplit('/', 1)[1])
   if path is not None:
@@ -161,6 +161,7 @@ def _own_facts(arrays: Mapping[str, np.ndarray],
 
 
 def _task_facts(task: str) -> Any:
+  from drvf_tf.envs import d4rl_tasks
   env = d4rl_tasks.make(task)
   return {'action_low': env.action_space.low,
           'action_high': env.action_space.high,

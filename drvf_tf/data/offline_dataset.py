@@ -131,17 +131,17 @@ class OfflineDataset:
   @property
   def observation_spec(self) -> Any:
     """TF-Agents' spec of an observation."""
-    from drvf_tf.envs import specs
+    from drvf_tf import specs
     return specs.observation_spec(self.observation_size)
 
   @property
   def action_spec(self) -> Any:
     """TF-Agents' spec of an action."""
-    from drvf_tf.envs import specs
+    from drvf_tf import specs
     return specs.action_spec(self.action_low, self.action_high)
 
   @property
   def time_step_spec(self) -> Any:
     """TF-Agents' spec of a time step."""
-    from drvf_tf.envs import specs
+    from drvf_tf import specs
     return specs.time_step_spec(self.observation_size)

@@ -5,7 +5,6 @@ import numpy as np
 import tqdm
 
 from drvf_tf import errors
-from drvf_tf.envs import d4rl_tasks
 
 
 def collect(task_name: str, num_steps: int, seed: int,
@@ -29,6 +28,7 @@ def collect(task_name: str, num_steps: int, seed: int,
     raise errors.UserError(
         f'the waypoint planner walks mazes, and {task_name!r} is not a maze2d '
         'task: use `random` or a saved policy.')
+  from drvf_tf.envs import d4rl_tasks  # and d4rl, which no other data need
   maze = d4rl_tasks.make(task_name)
   limit = d4rl_tasks.max_episode_steps(task_name)
   goal = np.array(maze.get_target(), np.float64)

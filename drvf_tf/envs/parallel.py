@@ -9,8 +9,8 @@ from tf_agents.environments import py_environment
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
-from drvf_tf import errors
-from drvf_tf.envs import d4rl_tasks, specs, worker
+from drvf_tf import errors, specs
+from drvf_tf.envs import d4rl_tasks, worker
 
 
 class ParallelTasks(py_environment.PyEnvironment):

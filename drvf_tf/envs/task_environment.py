@@ -6,7 +6,8 @@ from tf_agents.environments import py_environment
 from tf_agents.trajectories import time_step as ts
 from tf_agents.typing import types
 
-from drvf_tf.envs import d4rl_tasks, specs
+from drvf_tf import specs
+from drvf_tf.envs import d4rl_tasks
 
 
 class TaskEnvironment(py_environment.PyEnvironment):

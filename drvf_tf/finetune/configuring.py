@@ -56,10 +56,13 @@ def configure(run: str, out: Optional[str] = None, files: Sequence[str] = (),
 
 
 def _pessimism(reader: run_reader.RunReader) -> list[str]:
-  """α of the run's lower bounds, for files that let it fade."""
+  """α of the run's lower bounds at its end, for files that let it fade."""
   own = reader.bindings()
-  return [f'{name.upper()}_ALPHA={own[f"{name}/lcb.alpha"]}'
-          for name in ('target', 'actor') if f'{name}/lcb.alpha' in own]
+  alphas = {name: own.get(f'{name}/FadingLcb.then',
+                          own.get(f'{name}/lcb.alpha'))
+            for name in ('target', 'actor')}
+  return [f'{name.upper()}_ALPHA={alpha}'
+          for name, alpha in alphas.items() if alpha is not None]
 
 
 def _policy_name() -> str:

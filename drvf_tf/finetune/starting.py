@@ -42,13 +42,14 @@ def offline_start(agent: Any, step: tf.Variable,
     raise errors.UserError(
         f'{run} was trained on data of another content than '
         f'{dataset.provenance}: bring back the file it was trained on.')
-  optimizers = [part for part in vars(agent).values()
-                if isinstance(part, _Optimizer)]
-  rates = [_value(optimizer.learning_rate) for optimizer in optimizers]
+  optimizers = {name: part for name, part in vars(agent).items()
+                if isinstance(part, _Optimizer)}
+  rates = {name: _value(optimizer.learning_rate)
+           for name, optimizer in optimizers.items()}
   _read(path, agent=agent, step=step)
-  for optimizer, rate in zip(optimizers, rates):
-    optimizer.learning_rate = rate
-    _check_rate(rate, step)
+  for name, optimizer in optimizers.items():
+    optimizer.learning_rate = rates[name]
+  _check_rates(rates, step)
   return {'offline': {'run': run, 'step': int(step.numpy()),
                       'method': facts['method'], **_score(reader)}}
 
@@ -79,12 +80,17 @@ def _shapes(path: Any) -> dict[str, list[int]]:
   return tf.train.load_checkpoint(str(path)).get_variable_to_shape_map()
 
 
-def _check_rate(rate: Any, step: tf.Variable) -> None:
-  if callable(rate) and float(rate(step)) == 0.0:
+def _check_rates(rates: dict[str, Any], step: tf.Variable) -> None:
+  settled = [name.strip('_').removesuffix('_optimizer')
+             for name, rate in rates.items()
+             if callable(rate) and float(rate(step)) == 0.0]
+  if settled:
+    given = ' '.join(f'--gin_param="build_agent.{name}_learning_rate=3e-5"'
+                     for name in settled)
     raise errors.UserError(
-        f'The learning rate of the run is 0 from step {int(step.numpy()):,} '
-        'on, so that nothing would be learned online: give one, e.g. '
-        '--gin_param="build_agent.actor_learning_rate=3e-5".')
+        f'The learning rate of the run\'s {" and ".join(settled)} is 0 from '
+        f'step {int(step.numpy()):,} on, so that nothing would be learned '
+        f'online: give one, e.g. {given}.')
 
 
 def _score(reader: run_reader.RunReader) -> dict[str, Any]:

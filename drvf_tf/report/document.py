@@ -22,6 +22,12 @@ class Text:
 
 
 @dataclasses.dataclass(frozen=True)
+class Bullets:
+  """A list, each of a sentence or two."""
+  texts: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Code:
   """Commands, each on a line of its own."""
   lines: tuple[str, ...]
@@ -61,15 +67,17 @@ class Figure:
     name: Of its files.
     caption: What it shows, with budget and data.
     picture: A matplotlib figure.
+    half: Whether two of it stand side by side where a page has room.
   """
   name: str
   caption: str
   picture: Any
+  half: bool = False
 
 
 _LONG = 40  # characters of a cell that is given room
 
-Block = Union[Heading, Text, Code, Table, Figure]
+Block = Union[Heading, Text, Bullets, Code, Table, Figure]
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -81,6 +89,8 @@ h1 { margin-top: 0; }
 h2 { border-bottom: 2px solid #ddd; padding-bottom: .2rem; }
 figure { margin: 1.5rem 0; }
 figure img { display: block; max-width: 100%; height: auto; }
+figure.half { display: inline-block; margin: 1.5rem 1% 0 0;
+  vertical-align: top; width: min(100%, 34rem); }
 figcaption { color: #444; font-size: .875rem; padding-top: .5rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .8rem;
@@ -88,11 +98,14 @@ table { border-collapse: collapse; font-size: .8rem;
 th, td { border-bottom: 1px solid #ddd; padding: .3rem .5rem .3rem .25rem;
   text-align: left; vertical-align: top; }
 td:first-child { white-space: nowrap; }
-td.long { min-width: 13rem; }
+td.long { min-width: 13rem; overflow-wrap: anywhere; }
+li { margin-bottom: .4rem; }
 th { background: #f3f5f7; }
 td.published { background: #fbf6ea; } th.published { background: #f1e7cd; }
 pre { background: #f3f5f7; padding: .8rem; white-space: pre-wrap;
   overflow-wrap: anywhere; font-size: .8rem; }
+@media (max-width: 40rem) { body { padding: 1rem; }
+  td:first-child { white-space: normal; } ul { padding-left: 1.2rem; } }
 @media print { body { max-width: none; } }
 """
 
@@ -105,6 +118,8 @@ def to_markdown(title: str, blocks: Sequence[Block]) -> str:
       parts.append(f'{"#" * block.level} {block.text}')
     elif isinstance(block, Text):
       parts.append(block.text)
+    elif isinstance(block, Bullets):
+      parts.append('\n'.join(f'* {text}' for text in block.texts))
     elif isinstance(block, Code):
       parts.append('\n'.join(['```', *block.lines, '```']))
     elif isinstance(block, Table):
@@ -137,6 +152,9 @@ def to_html(title: str, blocks: Sequence[Block],
       body.append(f'<h{block.level}>{_escape(block.text)}</h{block.level}>')
     elif isinstance(block, Text):
       body.append(f'<p>{_escape(block.text)}</p>')
+    elif isinstance(block, Bullets):
+      items = ''.join(f'<li>{_escape(text)}</li>' for text in block.texts)
+      body.append(f'<ul>{items}</ul>')
     elif isinstance(block, Code):
       body.append(f'<pre>{_escape(chr(10).join(block.lines))}</pre>')
     elif isinstance(block, Table):
@@ -144,7 +162,8 @@ def to_html(title: str, blocks: Sequence[Block],
     else:
       image = base64.b64encode(images[block.name]).decode('ascii')
       body.append(
-          f'<figure><img alt="{_escape(block.name)}" '
+          f'<figure{" class=half" * block.half}>'
+          f'<img alt="{_escape(block.name)}" '
           f'src="data:image/png;base64,{image}">'
           f'<figcaption>{_escape(block.caption)}</figcaption></figure>')
   return '\n'.join([

@@ -5,18 +5,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib import figure as figure_lib
 
 from drvf_tf import figures
-from drvf_tf.data import card, offline_dataset, returns
+from drvf_tf.data import card, offline_dataset
 from drvf_tf.ope import estimates, own_critic, run_estimates
 from drvf_tf.policies import support
-from drvf_tf.report import document
+from drvf_tf.report import document, model_card_pictures
 from drvf_tf.runs import restoring, run_folder, run_reader, settings
 
 NAME = 'model_card.html'
-_ROWS = 5_000  # that the picture is drawn from
-_BINS = 20
 
 
 def write(run: restoring.RestoredRun, folder: str, report: Mapping[str, Any],
@@ -36,13 +33,14 @@ def write(run: restoring.RestoredRun, folder: str, report: Mapping[str, Any],
   reader = run_reader.RunReader(pathlib.Path(folder))
   found = _offline(reader, run)
   critic = own_critic.OwnCritic(run.agent, run.dataset)
-  images = {}
+  images: dict[str, bytes] = {}
   if critic.policy is not None and report.get('support'):
-    images['calibration'] = figures.encode(
-        picture(critic, run, report['support']['gate_threshold']))[0]
+    images = {name: figures.encode(picture)[0] for name, picture in
+              model_card_pictures.draw(
+                  critic, run, report['support']['gate_threshold']).items()}
   title = f'{method(run)} on {run.facts["task"]}: model card'
   page = document.to_html(
-      title, blocks(run, reader, report, found, 'calibration' in images),
+      title, blocks(run, reader, report, found, bool(images)),
       images)
   run_folder.write_atomically(out / NAME, page)
   return out / NAME
@@ -55,17 +53,17 @@ def blocks(run: restoring.RestoredRun, reader: run_reader.RunReader,
   return [
       document.Text(
           f'{method(run)}, seed {run.facts["seed"]}, {run.step:,} train steps, '
-          f'exported {report["written"]}. Trained offline on recorded data; '
-          'it has learned from no action of its own.'),
+          f'exported {_day(report["written"])}. Trained offline on recorded '
+          'data; it has learned from no action of its own.'),
       document.Heading('What it must not be used for'),
-      *(document.Text(f'• {text}')
-        for text in limits(run, reader, report, found)),
+      document.Bullets(tuple(limits(run, reader, report, found))),
       document.Heading('What it is worth'), *_worth(reader, found),
       document.Heading('When to trust an answer'),
       *_gate(report, pictured),
       document.Heading('Data'),
-      document.Code(tuple(card.to_text(
-          card.make(_raw(run.dataset))).splitlines())),
+      document.Table(
+          'data', 'What it was trained on, as recorded.', ['entry', 'value'],
+          card.to_rows(card.make(_raw(run.dataset)))),
       document.Heading('Method'), *_made(run, report)]
 
 
@@ -96,7 +94,13 @@ def limits(run: restoring.RestoredRun, reader: run_reader.RunReader,
                  'warns of a state that it does not know.')
   named = {one['name']: one for one in found['estimates']}
   own, data = named.get('fqe') or named.get('lcb'), named.get('behaviour')
-  if own and data and own['low'] <= data['value']:
+  if own and data and any(
+      text.startswith('horizon') for text in data['warnings']):
+    texts.append(
+        'Taking the place of what recorded the data, on these numbers alone: '
+        'its estimate reaches beyond where episodes were cut, what the data '
+        'got does not, and the two cannot be compared.')
+  elif own and data and own['low'] <= data['value']:
     texts.append(
         'Taking the place of what recorded the data, on these numbers alone: '
         f'the low end of its estimate ({own["low"]:.4g}) is not above what '
@@ -105,57 +109,6 @@ def limits(run: restoring.RestoredRun, reader: run_reader.RunReader,
     texts.append('Unattended use: no simulator and no trial has confirmed '
                  'these estimates.')
   return texts
-
-
-def picture(critic: own_critic.OwnCritic, run: restoring.RestoredRun,
-            threshold: float, seed: int = 0) -> figure_lib.Figure:
-  """q_std on and off the data, and Q beside what the data returned.
-
-  Args:
-    critic: The run's, with an ensemble.
-    run: Its data; the episodes that were held out where there are some.
-    threshold: The gate's.
-    seed: Of the rows and of the uniform actions.
-  """
-  rows = run.dataset.held_out or run.dataset
-  rng = np.random.default_rng(seed)
-  chosen = np.sort(rng.choice(rows.size, min(_ROWS, rows.size), replace=False))
-  seen = support.raw_observations(rows)[chosen]
-  uniform = rng.uniform(rows.action_low, rows.action_high,
-                        [len(chosen), len(rows.action_low)])
-  recorded = critic.statistics(seen, rows.actions[chosen])
-  spreads = {'recorded actions': recorded['q_std'],
-             'its own actions': critic.statistics(
-                 seen, critic.act(seen))['q_std'],
-             'uniform actions': critic.statistics(
-                 seen, uniform.astype(np.float32))['q_std']}
-  drawn = figures.new(11.0, 4.0)
-  left, right = drawn.subplots(1, 2)
-  top = max(np.quantile(values, 0.99) for values in spreads.values())
-  for number, (name, values) in enumerate(spreads.items()):
-    left.hist(np.minimum(values, top), bins=50, density=True, alpha=0.6,
-              label=name, color=figures.COLOURS[number])
-  left.axvline(threshold, color='black', linestyle='--', label='the gate')
-  left.set(xlabel='q_std', ylabel='density', title='how sure its critic is')
-  left.legend(frameon=False, fontsize=8)
-  going = returns.returns_to_go(rows, run.agent.gamma)[chosen]
-  order = np.argsort(recorded['q_mean'])
-  parts = [part for part in np.array_split(order, _BINS) if len(part)]
-  said = [recorded['q_mean'][part].mean() for part in parts]
-  right.errorbar(said, [going[part].mean() for part in parts],
-                 yerr=[going[part].std() / np.sqrt(len(part))
-                       for part in parts],
-                 xerr=[recorded['q_std'][part].mean() for part in parts],
-                 fmt='o', color=figures.COLOURS[0], markersize=4,
-                 label='a twentieth of the rows')
-  ends = [min(said), max(said)]
-  right.plot(ends, ends, '--', color='black', label='equal')
-  right.set(xlabel="Q of the recorded action, in the run's rewards",
-            ylabel='what the data returned', title='calibration')
-  right.legend(frameon=False, fontsize=8)
-  for axis in (left, right):
-    axis.grid(alpha=0.3)
-  return drawn
 
 
 def _offline(reader: run_reader.RunReader,
@@ -210,18 +163,20 @@ def _gate(report: Mapping[str, Any],
   result: list[document.Block] = [document.Table(
       'gate', f'in_support is false where q_std is above '
       f'{measured["gate_threshold"]:.4g}, the {measured["gate_quantile"]:g} '
-      f'quantile of {measured["rows"]}; there acts: '
+      f'quantile on data ({measured["rows"]}). Where it is false acts: '
       f'{report.get("fallback") or "the policy itself"}.',
       ['actions', 'mean q_std', 'gate closed'],
       [[name.replace('_', ' '), f'{mean[name]:.4g}',
         f'{100 * closed[name]:.1f} %'] for name in closed])]
   if pictured:
-    result.append(document.Figure(
-        'calibration', 'Left: q_std at recorded states. Right: rows sorted by '
-        'Q, bars of one q_std; below the line the data returned less than Q '
-        'says (its own policy may be better than theirs, so that such points '
-        'are no proof).',
-        None))
+    result += [
+        document.Figure('certainty', 'q_std at recorded states.', None, True),
+        document.Figure(
+            'calibration', 'Rows sorted by Q, bars of one q_std. Below the '
+            'line the data returned less than Q says: its own policy may be '
+            'better than theirs, so that such points are no proof. What would '
+            'have followed a timeout counts as the mean reward of the rows.',
+            None, True)]
   return result
 
 
@@ -235,6 +190,11 @@ def _made(run: restoring.RestoredRun,
                run.facts.get('versions', {}).items())]
   return [document.Code(tuple(facts)), document.Code(tuple(
       f'{name} = {value}' for name, value in sorted(bindings.items())))]
+
+
+def _day(written: str) -> str:
+  """2026-01-31T12:00:00+00:00 to the minute."""
+  return written[:16].replace('T', ' ')
 
 
 def _raw(dataset: offline_dataset.OfflineDataset

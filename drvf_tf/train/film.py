@@ -1,12 +1,14 @@
 """An episode as a film: a GIF or an MP4, with what the critic says below."""
+import functools
 import pathlib
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Optional
 
+import matplotlib
 import numpy as np
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
 from drvf_tf import errors
 from drvf_tf.train import evaluation, tasks
@@ -15,7 +17,8 @@ SUFFIXES = ('.gif', '.mp4')
 _STEPS_PER_FRAME = 3
 _SECONDS = 0.04  # of a frame
 _SIZES = {'.gif': 200, '.mp4': 480}  # pixels of the longer side
-_COLOURS = 48  # of a GIF
+_COLOURS = 64  # of a GIF
+_LOOKED_AT = 12  # frames that its colours are chosen from
 _GREEN, _RED, _GREY = '#009E73', '#D55E00', '#999999'
 
 # An observation `[obs]` to an action `[act]`, q_std and in_support, the last
@@ -47,6 +50,8 @@ def film(answer: Answer, task: tasks.Task, seed: int, path: pathlib.Path,
     count = len(said)
     if count % _STEPS_PER_FRAME == 0 and (
         num_steps is None or count < num_steps):
+      if hasattr(env, 'set_marker'):
+        env.set_marker()  # maze2d's goal, which else is where it was before
       picture = Image.fromarray(env.render(mode='rgb_array'))
       picture.thumbnail((size, size))
       pictures.append((count, picture))
@@ -75,11 +80,12 @@ def _with_strip(picture: Image.Image, count: int, q_stds: np.ndarray,
   frame = Image.new('RGB', (width, height + strip), 'white')
   frame.paste(picture, (0, 0))
   draw = ImageDraw.Draw(frame)
+  letters = max(10, width // 22)
   top = 1.1 * max(q_stds.max(), threshold or 0.0, 1e-9)
 
   def place(step: int, value: float) -> tuple[float, float]:
     return (width * (step + 0.5) / len(q_stds),
-            height + strip - 2 - (strip - 14) * value / top)
+            height + strip - 2 - (strip - letters - 4) * value / top)
 
   if threshold is not None and np.isfinite(threshold):
     level = place(0, threshold)[1]
@@ -88,9 +94,21 @@ def _with_strip(picture: Image.Image, count: int, q_stds: np.ndarray,
     draw.line([place(step, q_stds[step]), place(step + 1, q_stds[step + 1])],
               fill=_GREEN if opens[step + 1] else _RED, width=2)
   word = 'gate open' if opens[count] else 'gate closed'
-  draw.text((3, height + 1), f'q_std {q_stds[count]:.2g}  {word}',
+  said = f'q_std {q_stds[count]:.2g}  {word}'
+  draw.text((3, height + 1), said, font=_font(letters),
             fill=_GREEN if opens[count] else _RED)
+  known = '' if threshold is None else f'closes at {threshold:.2g}'
+  room = width - 6 - _font(letters).getlength(known)
+  if _font(letters).getlength(said) + letters < room:
+    draw.text((room + 3, height + 1), known, font=_font(letters), fill=_GREY)
   return frame
+
+
+@functools.cache
+def _font(size: int) -> ImageFont.FreeTypeFont:
+  """matplotlib's own font: every machine of ours has it, at any size."""
+  folder = pathlib.Path(matplotlib.get_data_path()) / 'fonts' / 'ttf'
+  return ImageFont.truetype(str(folder / 'DejaVuSans.ttf'), size)
 
 
 def _write(frames: Sequence[Image.Image], path: pathlib.Path) -> None:
@@ -98,9 +116,26 @@ def _write(frames: Sequence[Image.Image], path: pathlib.Path) -> None:
   if path.suffix == '.mp4':
     _write_mp4(frames, path)
     return
-  first, *others = (frame.quantize(_COLOURS) for frame in frames)
+  palette = _palette(frames)
+  first, *others = (
+      frame.convert('RGB').quantize(palette=palette, dither=Image.Dither.NONE)
+      for frame in frames)
   first.save(path, save_all=True, append_images=others, loop=0, optimize=True,
              duration=round(1_000 * _SECONDS))
+
+
+def _palette(frames: Sequence[Image.Image]) -> Image.Image:
+  """One palette for all frames: no flicker, and a third of the bytes.
+
+  An octree keeps colours that few pixels have, such as those of a small ball;
+  Pillow's median cut gives them away.
+  """
+  some = frames[::-max(1, len(frames) // _LOOKED_AT)]  # the last has all lines
+  width, height = frames[0].size
+  sheet = Image.new('RGB', (width, height * len(some)))
+  for number, frame in enumerate(some):
+    sheet.paste(frame, (0, height * number))
+  return sheet.quantize(_COLOURS, method=Image.Quantize.FASTOCTREE)
 
 
 def _write_mp4(frames: Sequence[Image.Image], path: pathlib.Path) -> None:

@@ -273,9 +273,11 @@ def test_no_task(offline, tmp_path):
 
 @pytest.mark.slow
 def test_a_rate_that_is_0_by_now(offline, tmp_path):
-  with pytest.raises(errors.UserError, match='rate of the run is 0 from step'):
+  with pytest.raises(errors.UserError, match=(
+      "run's actor and critic is 0 from step .*critic_learning_rate=3e-5")):
     _finetune(offline, tmp_path / 'run', [
         'build_agent.actor_learning_rate=@SettlingRate()',
+        'build_agent.critic_learning_rate=@SettlingRate()',
         'SettlingRate.first=1e-3', 'SettlingRate.then=1e-3',
         'SettlingRate.boundary=1', 'SettlingRate.decay_steps=10'])
 
@@ -317,3 +319,25 @@ def test_pessimism_fades_from_where_the_run_has_it(offline, tmp_path):
   train_eval.train_eval(str(folder))
   config = (folder / 'config.gin').read_text()
   assert 'EnsembleSacAgent.actor_value = @actor/FadingLcb()' in config
+
+
+@pytest.mark.slow
+def test_pessimism_that_has_faded_fades_on(offline, tmp_path):
+  """A run whose α fell from 10 to 0.5 goes on from 0.5."""
+  run = tmp_path / 'faded'
+  shutil.copytree(offline, run)
+  with (run / 'config.gin').open('a') as config:
+    config.write('\n'.join([
+        'DRVFAgent.backup = @target/FadingLcb()',
+        *(f'{scope}/FadingLcb.{name} = {value}'
+          for scope in ('target', 'actor') for name, value in (
+              ('first', 10.0), ('then', 0.5), ('start', 10), ('length', 20))),
+        '']))
+  configuring.configure(
+      str(run), str(tmp_path / 'run'), ['gin/fading_pessimism.gin'],
+      [*_TINY, 'FADING_STEPS=100'])
+  with gin.config_scope('actor'):
+    fading = backups.FadingLcb()
+  found = [float(fading.alpha(tf.constant(step, tf.int64)))
+           for step in (40, 90, 140)]
+  assert found == [0.5, 0.25, 0.0]

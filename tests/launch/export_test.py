@@ -193,4 +193,4 @@ def test_in_a_fresh_virtual_environment(run, tmp_path, form, packages):
                  f'--format={form}', f'--check_python={python}')
   assert done.returncode == 0, done.stderr
   worst = float(re.search(r'largest difference (\S+)\.\n', done.stdout)[1])
-  assert worst <= checking.TOLERANCE[form]
+  assert worst <= checking.TOLERANCE

@@ -71,6 +71,14 @@ def test_what_evaluate_offline_found_is_on_the_card(run, tmp_path):
                 'It has no gate. Nothing warns'):
     assert words in page, words
   assert 'no fitted' not in page and 'no trial' not in page
+  # A value beyond the cut is no more than one before it.
+  data_got['warnings'] = ['horizon: episodes are cut']
+  (tmp_path / 'offline.json').write_text(json.dumps(
+      {**found, 'estimates': [data_got, {**one, 'low': 9.0}]}))
+  page = model_card.write(
+      run, str(tmp_path), {**_REPORT, 'no_statistics': '.'},
+      tmp_path).read_text()
+  assert 'the two cannot be compared' in page and 'not above' not in page
   # Of another step it says nothing.
   page = model_card.write(
       run._replace(step=50), str(tmp_path), {**_REPORT, 'no_statistics': '.'},

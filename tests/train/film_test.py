@@ -70,6 +70,23 @@ def test_the_gate_is_drawn_while_the_episode_runs(tmp_path):
   assert found[2:] == [(True, True), (True, True)]
 
 
+def test_a_gif_keeps_the_colour_of_what_is_small(tmp_path, monkeypatch):
+  shades = np.random.default_rng(0).integers(60, 90, (500, 400, 3))
+
+  def render(env, mode):
+    picture = shades.astype(np.uint8)
+    picture[100:110, 20 * env._step:20 * env._step + 10] = [220, 30, 30]
+    return picture
+
+  monkeypatch.setattr(_Env, 'render', render)
+  film.film(_plain, _Task(), 0, tmp_path / 'x.gif')
+  with Image.open(tmp_path / 'x.gif') as shown:
+    for number in range(shown.n_frames):
+      shown.seek(number)
+      pixels = np.asarray(shown.convert('RGB'), int)
+      assert (pixels[..., 0] - pixels[..., 1]).max() > 120, number
+
+
 def test_an_mp4_is_what_ffmpeg_makes_of_the_frames(tmp_path, monkeypatch):
   program = tmp_path / 'ffmpeg'
   program.write_text('#!/bin/sh\nfor last; do :; done\ncat > "$last"\n')
@@ -78,6 +95,35 @@ def test_an_mp4_is_what_ffmpeg_makes_of_the_frames(tmp_path, monkeypatch):
   film.film(_plain, _Task(), 0, tmp_path / 'x.mp4', 6)
   assert (tmp_path / 'x.mp4').stat().st_size == 2 * 384 * 480 * 3
   assert not (tmp_path / '.x.mp4').exists()
+
+
+def test_a_real_mp4_has_the_frames_and_the_gate(tmp_path):
+  imageio_ffmpeg = pytest.importorskip('imageio_ffmpeg')
+  film.film(_knowing, _Task(), 0, tmp_path / 'x.mp4', threshold=5.0)
+  reader = imageio_ffmpeg.read_frames(str(tmp_path / 'x.mp4'))
+  facts = next(reader)
+  assert facts['codec'] == 'h264' and facts['fps'] == 25
+  width, height = facts['size']
+  assert (width, height) == (384, 480 + 76)
+  frames = [np.frombuffer(data, np.uint8).reshape(height, width, 3).astype(int)
+            for data in reader]
+  # Steps 0, 3, 6 and 9, each in its own shade of grey.
+  np.testing.assert_allclose(
+      [frame[:470].mean() for frame in frames], [0, 60, 120, 180], atol=6)
+  # The gate closes at step 5: red and no green where the letters are.
+  letters = [frame[482:500, :250] for frame in frames]
+  reds = [(one[..., 0] - one[..., 1]).max() > 60 for one in letters]
+  greens = [(one[..., 1] - one[..., 0]).max() > 60 for one in letters]
+  assert reds == [False, False, True, True]
+  assert greens == [True, True, False, False]
+
+
+def test_the_goal_of_a_maze_is_marked_in_the_first_frame(tmp_path, monkeypatch):
+  marked = []
+  monkeypatch.setattr(_Env, 'set_marker', lambda env: marked.append(env._step),
+                      raising=False)
+  film.film(_plain, _Task(), 0, tmp_path / 'x.gif', 6)
+  assert marked == [0, 3]
 
 
 def test_an_mp4_without_ffmpeg_is_told(tmp_path, monkeypatch):

@@ -169,8 +169,8 @@ def draw_curves(evaluations: Sequence[Mapping[str, Any]],
 
 def _draw_scores(axis: Any, evaluations: Sequence[Mapping[str, Any]]) -> None:
   regular = [row for row in evaluations if not row['final']]
-  if regular and 'score' not in regular[0]:
-    _draw_values(axis, regular)
+  if evaluations and 'score' not in evaluations[0]:
+    _draw_values(axis, regular or evaluations)
     return
   axis.plot([row['step'] for row in regular],
             [row['score'] for row in regular], '.-', label='evaluation')

@@ -187,6 +187,9 @@ curve healthy_runaway --gin_file=gin/halfcheetah_medium.gin \
   --gin_param="target/FadingLcb.first=1.0" \
   --gin_param="target/FadingLcb.then=0.3" \
   --gin_param="actor/FadingLcb.then=0.3"
+curve healthy_gone --gin_file=gin/quickstart.gin \
+  --gin_file=gin/ablations/no_kl.gin --gin_file=gin/ablations/minimum.gin \
+  --gin_param="BayesianHead.initial_std=0.002"
 curve healthy_too_pessimistic --gin_file=gin/quickstart.gin \
   --gin_param="train_eval.num_steps=15_000" \
   --gin_param="Evaluation.interval=5_000" \

@@ -77,19 +77,20 @@ uncertainty() { # uncertainty <picture> <data that are not theirs> <run> ...
   cp "$runs/$name/uncertainty.png" "$pictures/$name.png"
 }
 
-finetuned() { # finetuned <picture> <offline run> <policy> ...
-  local name=$1 run=$2 policy flags=()
-  shift 2
-  announce "$name" "launch/finetune.py of $run, $*" || return 0
-  for policy in "$@"; do
-    finished "${run}_$policy" ||
-      "$python" launch/finetune.py --run="$runs/$run" \
-        --out="$runs/${run}_$policy" \
-        --gin_param="OnlineBatches.policy=@$policy" \
-        --gin_param="ONLINE_STEPS=5_000" \
-        --gin_param="configure_runtime.inter_op_threads=1" ||
-      { give_up "$name" "launch/finetune.py could not tune the run"; return 0; }
-    flags+=(--show="$runs/${run}_$policy")
+finetuned() { # finetuned <picture> <offline runs> <flags of launch/finetune.py>
+  local name=$1 run policy flags=()
+  announce "$name" "launch/finetune.py of $2" || return 0
+  for policy in posterior optimistic actor_samples; do
+    for run in $2; do
+      finished "${run}_$policy" ||
+        "$python" launch/finetune.py --run="$runs/$run" \
+          --out="$runs/${run}_$policy" \
+          --gin_param="OnlineBatches.policy=@$policy" \
+          --gin_param="ONLINE_STEPS=50_000" "${@:3}" ||
+        { give_up "$name" "launch/finetune.py could not tune the run"
+          return 0; }
+      flags+=(--show="$runs/${run}_$policy")
+    done
   done
   "$python" launch/finetune.py "${flags[@]}" --out="$runs/$name" ||
     { give_up "$name" "launch/finetune.py could not draw it"; return 0; }
@@ -146,8 +147,18 @@ growth growth
 for seed in 0 1 2; do
   curve "quickstart_seed$seed" --gin_file=gin/quickstart.gin --seed="$seed"
 done
-finetuned quickstart_finetuned quickstart_seed0 posterior optimistic \
-  actor_samples
+finetuned quickstart_finetuned 'quickstart_seed0 quickstart_seed1'
+if ! $list; then
+  for seed in 0 1; do
+    trained "hopper_seed$seed" --gin_file=gin/hopper_medium.gin \
+      --gin_file=gin/cpu.gin --gin_param="Evaluation.interval=5_000" \
+      --seed="$seed" || true
+  done
+fi
+finetuned hopper_finetuned 'hopper_seed0 hopper_seed1' \
+  --gin_param="build_agent.actor_learning_rate=3e-5" \
+  --gin_param="Evaluation.interval=5_000" \
+  --gin_param="Evaluation.final_episodes=20"
 # The paper's letter, at budgets that two cores can pay.
 curve hopper_medium_cpu --gin_file=gin/hopper_medium.gin \
   --gin_file=gin/paper.gin --gin_file=gin/cpu.gin \

@@ -13,6 +13,7 @@ from drvf_tf.runs import pictured, run_reader
 # Online steps that the table looks at, where there is an evaluation.
 _LOOKED_AT = (0, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 _SWITCH = 5_000  # online steps in which a drop is the switch's
+_LINES = ('-', '--', '-.')  # seeds; dotted is for what is there already
 
 
 def make(folders: Sequence[str]) -> list[dict[str, Any]]:
@@ -79,14 +80,15 @@ def table(numbers: Sequence[Mapping[str, Any]]) -> str:
   """The scores for a terminal."""
   steps = [step for step in _LOOKED_AT if any(
       step in found['evaluations']['step'] for found in numbers)]
-  lines = [f'{"":34}{"offline":>9}'
+  names = [f'{found["method"]}, seed {found["seed"]}' for found in numbers]
+  width = max(map(len, names))
+  lines = [' ' * width + f'{"offline":>9}'
            + ''.join(f'{step:>9,}' for step in steps) + f'{"drop":>9}']
-  for found in numbers:
+  for name, found in zip(names, numbers):
     scores = dict(zip(found['evaluations']['step'],
                       found['evaluations']['score']))
-    name = f'{found["method"]}, seed {found["seed"]}'
     lines.append(
-        f'{name:34}' + _cell(found['offline'].get('score'))
+        f'{name:{width}}' + _cell(found['offline'].get('score'))
         + ''.join(_cell(scores.get(step)) for step in steps)
         + _cell(drop(found)))
   return '\n'.join([
@@ -118,8 +120,10 @@ def picture(numbers: Sequence[Mapping[str, Any]]) -> figure_lib.Figure:
   (scores, spread), (gate, collected) = drawn.subplots(2, 2)
   styles = {name: figures.style(i) for i, name in enumerate(
       dict.fromkeys(found['method'] for found in numbers))}
+  seeds = list(dict.fromkeys(found['seed'] for found in numbers))
   for found in numbers:
-    style = {**styles[found['method']], 'markersize': 4}
+    line = _LINES[seeds.index(found['seed']) % len(_LINES)]
+    style = {**styles[found['method']], 'markersize': 4, 'linestyle': line}
     label = f'{found["method"]}, seed {found["seed"]}'
     evaluations, metrics = found['evaluations'], found['metrics']
     scores.plot(evaluations['step'], evaluations['score'], label=label,
@@ -134,7 +138,7 @@ def picture(numbers: Sequence[Mapping[str, Any]]) -> figure_lib.Figure:
       gate.plot(metrics['step'],
                 1 - np.array(metrics['collected_in_support']), **style)
     collected.plot(found['collected']['row'], found['collected']['return'],
-                   linewidth=0.8, color=style['color'])
+                   linewidth=0.8, color=style['color'], linestyle=line)
   scores.set(ylabel=figures.wrap(figures.SCORE, 30),
              title='greedy policy; dotted: the offline run')
   scores.legend(frameon=False, fontsize=8)
@@ -144,6 +148,7 @@ def picture(numbers: Sequence[Mapping[str, Any]]) -> figure_lib.Figure:
   collected.set(ylabel='return', title='episodes collected')
   for axis in (scores, spread, gate, collected):
     axis.set(xlabel='online steps')
+    axis.xaxis.set_major_formatter('{x:,.0f}')
     axis.grid(alpha=0.3)
   drawn.suptitle(', '.join(dict.fromkeys(
       found['task'] for found in numbers)), fontsize=11)

@@ -1,6 +1,7 @@
 """Reports run folders: tables, curves, aggregates, the paper's numbers beside.
 
 python launch/report.py --run=runs --out=report
+python launch/report.py --run=runs --keep=docs/results/runs  # and keep records
 python launch/report.py runs/quickstart/*  # what the shell names is --run, too
 """
 import os
@@ -25,11 +26,15 @@ _OUT = flags.DEFINE_string(
 _TARGET_SCORE = flags.DEFINE_float(
     'target_score', None, 'Score that the smallest M has to reach; 95 % of the '
     'best by default.')
+_KEEP = flags.DEFINE_string(
+    'keep', None, 'Folder to keep the records of these runs in, without their '
+    'networks; the report is on all that it holds.')
 
 
 def main(argv: Sequence[str]) -> None:
   """Reads the runs that the arguments name and writes a report."""
   folders = [*_RUN.value, *argv[1:]]
+  records = pathlib.Path(_KEEP.value) if _KEEP.value else None
   if not folders:
     raise errors.UserError(
         'Report what? Name run folders, or a folder to search for them, e.g. '
@@ -39,8 +44,11 @@ def main(argv: Sequence[str]) -> None:
   import drvf_tf.envs  # noqa: F401  (before TensorFlow: it silences gym)
   from drvf_tf.report import page
   out = pathlib.Path(_OUT.value)
-  for path, reason in page.make(folders, out, _TARGET_SCORE.value):
+  for path, reason in page.make(folders, out, _TARGET_SCORE.value,
+                                records):
     print(f'left out: {path}: {reason}')
+  if records is not None:
+    print(f'Records of the runs are in {records}.')
   print(f'The report is {out / "index.html"}, with report.md, tables/ and '
         'figures/ beside it.')
 

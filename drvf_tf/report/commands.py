@@ -2,6 +2,7 @@
 import os
 import re
 import shlex
+from collections.abc import Sequence
 
 from drvf_tf import project_files
 from drvf_tf.runs import finished as runs_lib
@@ -10,21 +11,26 @@ from drvf_tf.runs import settings
 
 def reproduce(run: runs_lib.Run) -> str:
   """A command line that trains a run again."""
-  words = list(run.command)
+  words = run.command
   train = project_files.as_typed('python launch/train.py')
   if not words or os.path.basename(words[0]) != 'train.py':
     return (f'{train} --gin_file='
             f'{shlex.quote(str(run.path / "config.gin"))} --seed={run.seed}')
+  kept = without(words[1:], ('run', 'run_dir', 'seed'))
+  return ' '.join([train, *map(shlex.quote, kept), f'--seed={run.seed}'])
+
+
+def without(words: Sequence[str], flags: Sequence[str]) -> list[str]:
+  """The words of a command line but for some flags and their values."""
   kept: list[str] = []
   skip = False
-  for word in words[1:]:
+  for word in words:
     name, equals, _ = word.partition('=')
-    flag = name.startswith('-') and name.lstrip('-') in (
-        'run', 'run_dir', 'seed')
+    flag = name.startswith('-') and name.lstrip('-') in flags
     if not skip and not flag:
-      kept.append(shlex.quote(word))
+      kept.append(word)
     skip = flag and not equals  # the value is the next word
-  return ' '.join([train, *kept, f'--seed={run.seed}'])
+  return kept
 
 
 def bindings(run: runs_lib.Run) -> dict[str, str]:

@@ -104,6 +104,12 @@ class Row:
                 if not math.isnan(run.cost.minutes)), default=math.nan)
 
   @property
+  def cpu_minutes(self) -> float:
+    """Of the train steps, by CPU time; the mean of the runs."""
+    return self.steps * float(np.mean(
+        [run.cost.cpu_ms_per_step for run in self.runs])) / 60_000
+
+  @property
   def command(self) -> str:
     """Trains the first seed again; `--seed` gives the others."""
     return commands.reproduce(self.runs[0])

@@ -22,8 +22,8 @@ def gather(paths: Sequence[str]) -> tuple[list[finished.Run], list[Refusal]]:
     paths: Run folders, or folders to search for them.
 
   Returns:
-    Finished runs, no two alike, in the order of task, method, seed and path;
-    and what was left out.
+    Finished runs, no two alike, in the order of task, method and seed; and
+    what was left out. Of two that are alike the one named first counts.
   """
   found: list[finished.Run] = []
   refused: list[Refusal] = []
@@ -40,7 +40,7 @@ def gather(paths: Sequence[str]) -> tuple[list[finished.Run], list[Refusal]]:
         found.append(finished.read(folder))
       except finished.Unusable as reason:
         refused.append(Refusal(folder, str(reason)))
-  found.sort(key=lambda run: (run.task, run.method, run.seed, str(run.path)))
+  found.sort(key=lambda run: (run.task, run.method, run.seed))
   kept: dict[tuple[Any, ...], finished.Run] = {}
   for run in found:
     first = kept.setdefault((*run.identity, run.seed), run)

@@ -11,6 +11,8 @@ from drvf_tf.report import (
   cost_section,
   document,
   gathering,
+  keeping,
+  overview,
   sections,
   variant_sections,
 )
@@ -21,13 +23,15 @@ _FILES = {_PAGE, _TEXT, 'tables', 'figures'}
 
 
 def make(paths: Sequence[str], out: pathlib.Path,
-         target_score: Optional[float] = None) -> list[gathering.Refusal]:
+         target_score: Optional[float] = None,
+         records: Optional[pathlib.Path] = None) -> list[gathering.Refusal]:
   """Reads runs and writes the report.
 
   Args:
     paths: Run folders, or folders to search for them.
     out: Folder of the report; one that holds an older report is replaced.
     target_score: See `variant_sections.all_of`.
+    records: Where to keep the runs' records; what it holds is reported too.
 
   Returns:
     What was left out, and why.
@@ -36,12 +40,15 @@ def make(paths: Sequence[str], out: pathlib.Path,
     UserError: There is no finished run, or `out` cannot be written.
   """
   check_output(out)
-  runs, refused = gathering.gather(paths)
+  known = [] if records is None or not records.exists() else [str(records)]
+  runs, refused = gathering.gather([*known, *paths])
   if not runs:
     raise errors.UserError(
         'There is no finished run to report: name run folders that '
         'launch/train.py has finished'
         + ''.join(f'; {path}: {reason}' for path, reason in refused) + '.')
+  if records is not None:
+    keeping.keep(runs, records)
   write(blocks(comparison.rows(runs), refused, target_score), out)
   return refused
 
@@ -56,6 +63,7 @@ def blocks(rows: Sequence[comparison.Row],
           f'{finished} finished run{"s" * (finished != 1)}, '
           f'{len(refused)} folder{"s" * (len(refused) != 1)} left out. '
           f'{comparison.circumstances(rows)}'),
+      *overview.overview(rows),
       *sections.results(rows),
       *sections.curves(rows),
       *comparing_sections.statistics(rows),

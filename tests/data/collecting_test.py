@@ -60,6 +60,16 @@ def test_waypoints_are_seeded_and_relabelled(tmp_path):
       first['observations'][1:], first['next_observations'][:-1])
 
 
+def test_what_the_planner_is_spared_changes_no_row(monkeypatch):
+  """Without the memory it plans every target anew; there are many in this."""
+  quick = waypoints.collect('maze2d-umaze-v1', 3000, 1, action_noise=0.5)
+  monkeypatch.setattr(waypoints, '_remember_matrices', lambda grid: None)
+  plain = waypoints.collect('maze2d-umaze-v1', 3000, 1, action_noise=0.5)
+  assert len(np.unique(quick['infos/goal'], axis=0)) > 3
+  for key, rows in plain.items():
+    np.testing.assert_array_equal(quick[key], rows)
+
+
 def test_waypoints_leave_the_global_generator():
   np.random.seed(3)
   expected = np.random.RandomState(3).uniform()

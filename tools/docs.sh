@@ -147,7 +147,16 @@ growth growth
 for seed in 0 1 2; do
   curve "quickstart_seed$seed" --gin_file=gin/quickstart.gin --seed="$seed"
 done
-finetuned quickstart_finetuned 'quickstart_seed0 quickstart_seed1'
+# Fine-tuning and selection were measured on quickstart as it was.
+small_maze=(--gin_param="generated_maze2d.num_steps=200_000"
+  --gin_param="train_eval.num_steps=15_000")
+if ! $list; then
+  for seed in 0 1 2; do
+    trained "small_maze_seed$seed" --gin_file=gin/quickstart.gin \
+      --seed="$seed" "${small_maze[@]}" || true
+  done
+fi
+finetuned quickstart_finetuned 'small_maze_seed0 small_maze_seed1'
 if ! $list; then
   for seed in 0 1; do
     trained "hopper_seed$seed" --gin_file=gin/hopper_medium.gin \
@@ -198,11 +207,11 @@ curve healthy_runaway --gin_file=gin/halfcheetah_medium.gin \
   --gin_param="target/FadingLcb.first=1.0" \
   --gin_param="target/FadingLcb.then=0.3" \
   --gin_param="actor/FadingLcb.then=0.3"
-curve healthy_gone --gin_file=gin/quickstart.gin \
+curve healthy_gone --gin_file=gin/quickstart.gin "${small_maze[@]}" \
   --gin_file=gin/ablations/no_kl.gin --gin_file=gin/ablations/minimum.gin \
   --gin_param="BayesianHead.initial_std=0.002"
 curve healthy_too_pessimistic --gin_file=gin/quickstart.gin \
-  --gin_param="train_eval.num_steps=15_000" \
+  "${small_maze[@]}" \
   --gin_param="Evaluation.interval=5_000" \
   --gin_param="build_agent.actor_learning_rate=3e-4" \
   --gin_param="DRVFAgent.kl_scale=@kl_mean" \
@@ -212,9 +221,8 @@ film quickstart quickstart_seed0 300 10
 if ! $list; then
   # Methods, seed and steps were fixed before any of their scores was known.
   for method in bc iql td3_bc sac_n edac; do
-    trained "quickstart_$method" --task=quickstart --method="$method" \
-      --seed=0 --gin_param="train_eval.num_steps=15_000" \
-      --gin_param="train_eval.keep_every=5_000" \
+    trained "small_maze_$method" --task=quickstart --method="$method" \
+      --seed=0 "${small_maze[@]}" --gin_param="train_eval.keep_every=5_000" \
       --gin_param="Evaluation.interval=5_000" \
       --gin_param="Evaluation.num_episodes=20" || true
   done
@@ -236,8 +244,8 @@ if ! $list; then
     --gin_param="target/lcb.alpha=0.5" \
     --gin_param="train_eval.num_steps=50_000"
 fi
-selection selection_maze2d 3000 quickstart_seed{0,1,2} \
-  quickstart_{bc,iql,td3_bc,sac_n,edac}
+selection selection_maze2d 3000 small_maze_seed{0,1,2} \
+  small_maze_{bc,iql,td3_bc,sac_n,edac}
 selection selection_hopper 300 hopper_settled_{8,12,20,40,40_bold}
 if $list; then exit 0; fi
 if ((${#missing[@]})); then

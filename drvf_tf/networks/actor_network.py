@@ -9,6 +9,8 @@ from tf_agents.agents.sac import tanh_normal_projection_network as tanh_normal
 from tf_agents.networks import network, sequential
 from tf_agents.typing import types
 
+from drvf_tf.networks import ensemble_layers
+
 
 class TanhNormalHead(tanh_normal.TanhNormalProjectionNetwork):
   """TF-Agents' projection with log-std bounds and small initial weights."""
@@ -41,6 +43,7 @@ def tanh_gaussian_actor(
     log_std_bounds: Sequence[float] = (-5.0, 2.0),
     head_range: float = 1e-3,
     bias_value: float = 0.1,
+    input_bias_range: float = 0.0,
     layer_norm: bool = False,
     seed: Optional[int] = None) -> network.Network:
   """π(a|s) = tanh-Gaussian scaled to the action bounds.
@@ -52,6 +55,8 @@ def tanh_gaussian_actor(
     log_std_bounds: Where log σ is clipped.
     head_range: The last layer starts uniform in ± this.
     bias_value: What the hidden biases start from.
+    input_bias_range: Those of the first layer start uniform in ± this around
+      it; see `ensemble_layers.bias_initializer`.
     layer_norm: Whether each hidden layer is normalised, after its ReLU.
     seed: Of the initial weights.
 
@@ -62,11 +67,13 @@ def tanh_gaussian_actor(
   width = observation_spec.shape[0]
   for i, units in enumerate(hidden_units):
     bound = 1.0 / math.sqrt(width)
+    layer_seed = None if seed is None else seed + i
     layers.append(tf.keras.layers.Dense(
         units, activation='relu',
         kernel_initializer=tf.keras.initializers.RandomUniform(
-            -bound, bound, seed=None if seed is None else seed + i),
-        bias_initializer=tf.keras.initializers.Constant(bias_value)))
+            -bound, bound, seed=layer_seed),
+        bias_initializer=ensemble_layers.bias_initializer(
+            bias_value, 0.0 if i else input_bias_range, layer_seed)))
     if layer_norm:
       layers.append(tf.keras.layers.LayerNormalization())
     width = units

@@ -32,6 +32,7 @@ class EnsembleCriticNetwork(network.Network):
                layer_norm: bool = False,
                norm_before_activation: bool = False,
                l2: float = 0.0,
+               input_bias_range: float = 0.0,
                stacked: Optional[bool] = None,
                seed: Optional[int] = None,
                name: str = 'EnsembleCriticNetwork'):
@@ -47,6 +48,8 @@ class EnsembleCriticNetwork(network.Network):
       layer_norm: Whether each hidden layer is normalised.
       norm_before_activation: Linear → LN → ReLU instead of Linear → ReLU → LN.
       l2: Coupled weight decay of the hidden kernels.
+      input_bias_range: The first layer's biases start uniform in ± this, so
+        that it bends all over the data; see `ensemble_layers.bias_initializer`.
       stacked: Whether one operation serves all members, or each has its own;
         see `ensemble_layers`. None: what is faster here (`_is_stacked`).
       seed: Of the initial weights.
@@ -68,7 +71,7 @@ class EnsembleCriticNetwork(network.Network):
       layer_seed = None if seed is None else seed + i
       self._hidden.append(ensemble_layers.EnsembleDense(
           num_members, units, activation=None if layer_norm else 'relu',
-          l2=l2, norm=self._norm, seed=layer_seed, name=f'hidden_{i}'))
+          bias_range=0.0 if i else input_bias_range, l2=l2, norm=self._norm, seed=layer_seed, name=f'hidden_{i}'))
       if layer_norm:
         norm = ensemble_layers.EnsembleLayerNorm(
             num_members, units, name=f'norm_{i}')

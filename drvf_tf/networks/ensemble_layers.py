@@ -76,6 +76,30 @@ def row_shape(members: Members) -> tf.TensorShape:
   return members[0].shape if isinstance(members, list) else members.shape[1:]
 
 
+def bias_initializer(
+    value: float, spread: float,
+    seed: Optional[int]) -> tf.keras.initializers.Initializer:
+  """Biases that are all alike, or uniform in ± `spread` around a value.
+
+  The ReLUs of a first layer bend where kernel·x = −bias: alike, all of them
+  pass close by the mean of the data; apart, they are spread over the data.
+
+  Args:
+    value: Of the biases.
+    spread: 0 for biases that are alike.
+    seed: Of the layer.
+
+  Returns:
+    The initializer.
+  """
+  if spread < 0:
+    raise ValueError(f'input_bias_range must not be negative, not {spread}.')
+  if not spread:
+    return tf.keras.initializers.Constant(value)
+  return tf.keras.initializers.RandomUniform(
+      value - spread, value + spread, seed=None if seed is None else ~seed)
+
+
 class EnsembleDense(tf.keras.layers.Layer):
   """M dense layers: kernels `[M, in, out]`, biases `[M, out]`."""
 
@@ -84,6 +108,7 @@ class EnsembleDense(tf.keras.layers.Layer):
                units: int,
                activation: Optional[str] = None,
                bias_value: float = 0.1,
+               bias_range: float = 0.0,
                l2: float = 0.0,
                norm: Optional[Folded] = None,
                seed: Optional[int] = None,
@@ -95,6 +120,7 @@ class EnsembleDense(tf.keras.layers.Layer):
       units: Width of the output.
       activation: 'relu', or None for a linear layer.
       bias_value: What the biases start from.
+      bias_range: They start uniform in ± this around it.
       l2: λ of the coupled weight decay: the loss gains λ/2·Σ kernel², whose
         gradient λ·kernel is what `torch.optim.Adam(weight_decay=λ)` adds.
       norm: Normalisation of the inputs, which come divided already, to be
@@ -106,7 +132,7 @@ class EnsembleDense(tf.keras.layers.Layer):
     self._num_members = num_members
     self._units = units
     self._activation = tf.keras.activations.get(activation)
-    self._bias_value = bias_value
+    self._biases = bias_initializer(bias_value, bias_range, seed)
     self._l2 = l2
     self._norm = norm
     self._seed = seed
@@ -129,7 +155,7 @@ class EnsembleDense(tf.keras.layers.Layer):
         if self._l2 else None)
     self.bias = self.add_weight(
         'bias', [self._num_members, self._units],
-        initializer=tf.keras.initializers.Constant(self._bias_value))
+        initializer=self._biases)
     super().build(input_shape)
 
   def call(self, inputs: Members) -> Members:

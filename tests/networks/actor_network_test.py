@@ -20,6 +20,16 @@ def test_edacs_initialisation():
   np.testing.assert_array_equal(bias, np.full(64, 0.1, np.float32))
 
 
+def test_first_biases_can_be_spread_around_their_value():
+  actor = actor_network.tanh_gaussian_actor(
+      fakes.OBSERVATION_SPEC, fakes.ACTION_SPEC, hidden_units=(256, 32), seed=0,
+      input_bias_range=2.0)
+  actor.create_variables()
+  first, second = actor.variables[1].numpy(), actor.variables[3].numpy()
+  assert -1.9 <= first.min() < -1.7 and 1.9 < first.max() <= 2.1
+  np.testing.assert_array_equal(second, np.full(32, 0.1, np.float32))
+
+
 def test_log_std_is_clipped_to_its_bounds():
   actor = actor_network.tanh_gaussian_actor(
       fakes.OBSERVATION_SPEC, fakes.ACTION_SPEC, hidden_units=(), seed=0)

@@ -39,6 +39,18 @@ def test_samples_have_the_projects_shape():
   assert state == ()
 
 
+def test_first_biases_can_be_spread_and_differ_between_members():
+  critic = _critic(hidden_units=(256, 8), input_bias_range=2.0,
+                   layer_norm=False)
+  first, second = (critic.trainable_variables[i].numpy() for i in (1, 3))
+  assert first.shape == (3, 256)
+  assert -1.9 <= first.min() < -1.7 and 1.9 < first.max() <= 2.1
+  assert (first[0] != first[1]).mean() > 0.9
+  np.testing.assert_array_equal(second, np.full((3, 8), 0.1, np.float32))
+  with pytest.raises(ValueError, match='input_bias_range'):
+    _critic(input_bias_range=-1.0)
+
+
 def test_last_layer_is_the_stock_tfp_layer():
   layer = _critic().head._weights
   assert type(layer) is tfp.layers.DenseReparameterization

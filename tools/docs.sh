@@ -149,7 +149,9 @@ for seed in 0 1 2; do
 done
 # Fine-tuning and selection were measured on quickstart as it was.
 small_maze=(--gin_param="generated_maze2d.num_steps=200_000"
-  --gin_param="train_eval.num_steps=15_000")
+  --gin_param="train_eval.num_steps=15_000"
+  --gin_param="EnsembleCriticNetwork.input_bias_range=0.0"
+  --gin_param="tanh_gaussian_actor.input_bias_range=0.0")
 if ! $list; then
   for seed in 0 1 2; do
     trained "small_maze_seed$seed" --gin_file=gin/quickstart.gin \

@@ -9,7 +9,7 @@ with one line of JSON on standard output:
   check after.npz   runs the steps whose noise is in the setup, writes losses
                     and parameters: {"steps": 3}
 
-The setup (written by `drvf_tf/benchmark/peers.py`) has arrays `group/name`:
+The setup (`write_setup` of `drvf_tf/benchmark/peers.py`) has `group/name`:
 initial weights, a batch, hyper-parameters, and noise for at least one step.
 """
 import json
@@ -33,6 +33,9 @@ def load(path):
 
 def make(name, setup):
   """The peer of that name."""
+  if name == 'torch_edac':
+    import torch_edac
+    return torch_edac.Peer(setup)
   framework, form = name.split('_')
   if framework == 'torch':
     import torch_peer

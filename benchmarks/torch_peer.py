@@ -140,12 +140,19 @@ class Peer:
   def run(self, count):
     """Steps with noise of its own."""
     for _ in range(count):
-      self._step({k: torch.randn(v) for k, v in self._shapes.items()})
+      self._step(self._own_noise())
 
   def update(self, noise):
     """A step with noise from outside; losses of critic, actor, alpha."""
     losses = self._step({k: torch.tensor(v) for k, v in noise.items()})
     return [loss.item() for loss in losses]
+
+  def _own_noise(self):
+    return {k: torch.randn(v) for k, v in self._shapes.items()}
+
+  def _q(self, critic, rows, name, noise):
+    """`[M, R, n]`, of the noise that is the critic's, the target's, …."""
+    return self._form.q(critic, rows, noise[f'{name}_0'], noise[f'{name}_1'])
 
   def _step(self, noise):
     beta = self._log_alpha.detach().exp()
@@ -172,9 +179,9 @@ class Peer:
     batch = self._batch
     x, log_std = _policy(
         self._actor, batch['next_observation'], noise['next_action'])
-    q = self._form.q(
+    q = self._q(
         self._target, torch.cat([batch['next_observation'], x.tanh()], 1),
-        noise['target_0'], noise['target_1'])
+        'target', noise)
     value = q.amin((0, 2)) - beta * _log_pi(x, log_std, noise['next_action'])
     return batch['reward'] + self._hyper['gamma'] * batch['discount'] * value
 
@@ -192,8 +199,8 @@ class Peer:
   def _critic_loss(self, beta, noise):
     """Eq. (16)."""
     targets = self._targets(beta, noise)
-    q = self._form.q(self._critic, self._rows(noise['ood_action']),
-                     noise['critic_0'], noise['critic_1'])
+    q = self._q(
+        self._critic, self._rows(noise['ood_action']), 'critic', noise)
     batch, samples = len(targets), q.shape[2] // 2
     td = (q[:, :batch, :samples] - targets[:, None]).square().mean((1, 2)).sum()
     ood = q[:, batch:, samples:]
@@ -211,8 +218,8 @@ class Peer:
     log_pi = _log_pi(x, log_std, noise['action'])
     frozen = [{k: v.detach() for k, v in part.items()}
               for part in self._critic]
-    q = self._form.q(frozen, torch.cat([observation, x.tanh()], 1),
-                     noise['actor_0'], noise['actor_1'])
+    q = self._q(
+        frozen, torch.cat([observation, x.tanh()], 1), 'actor', noise)
     return (beta * log_pi - q.amin((0, 2))).mean(), log_pi
 
   def state(self):

@@ -4,6 +4,7 @@
   python launch/benchmark.py --peers=torch_members,jax_vmap --candidate=drvf
   python launch/benchmark.py --check --layer_norm=off --layer_norm=on
   python launch/benchmark.py --methods=pbrl_10,sac_n_10,edac_10,drvf_3,drvf_5
+  python launch/benchmark.py --methods=edac_10,edac_50 --peers=torch_edac
   python launch/benchmark.py --methods=drvf,rebrac,atac --gin_file=gin/cpu.gin
   python launch/benchmark.py --suite=forms --layers=2 --layer_norm=on
   python launch/benchmark.py --suite=growth --out=growth.png
@@ -30,7 +31,7 @@ from drvf_tf import errors  # noqa: E402
 
 # What imports TensorFlow is imported after the flags are known to make sense.
 if TYPE_CHECKING:
-  from drvf_tf.benchmark import step_cost
+  from drvf_tf.benchmark import peer_check, step_cost
 
 _CANDIDATES = ('drvf', 'naive', 'sac')  # functions of `step_cost`
 
@@ -48,7 +49,8 @@ flags.DEFINE_multi_enum(
     'What to time; the first is what the others are compared with.')
 flags.DEFINE_list(
     'peers', [], 'The same step in other frameworks, timed beside ours: '
-    'torch_members, torch_baddbmm, jax_members, jax_vmap; needs `make peers`.')
+    'torch_members, torch_baddbmm, jax_members, jax_vmap; torch_edac beside '
+    'the EDAC of --methods; needs `make peers`.')
 flags.DEFINE_string('peer_python', None, 'Interpreter that has the frameworks '
                     'of the peers; that of `make peers`.')
 flags.DEFINE_bool('check', False, 'Compares three small steps of the peers '
@@ -157,8 +159,7 @@ def _step(sizes: 'step_cost.Sizes') -> None:
           candidates.append(candidate)
         if FLAGS.peers:
           started = peers.candidates(
-              FLAGS.peers, sizes, FLAGS.peer_python or str(peers.PYTHON),
-              FLAGS.threads, stack)
+              FLAGS.peers, sizes, _peer_python(), FLAGS.threads, stack)
           for candidate in started:
             candidate.name += suffix
           candidates += started
@@ -168,16 +169,30 @@ def _step(sizes: 'step_cost.Sizes') -> None:
                        timing.interleave(candidates, FLAGS.rounds)))
 
 
+def _peer_python() -> str:
+  from drvf_tf.benchmark import peers
+  return FLAGS.peer_python or str(peers.PYTHON)
+
+
 def _check() -> None:
   from drvf_tf.benchmark import peer_check, peers
-  for norm in FLAGS.layer_norm:
-    with tempfile.TemporaryDirectory() as folder:
-      differences = peer_check.check(
-          FLAGS.peers or peers.NAMES, FLAGS.peer_python or str(peers.PYTHON),
-          pathlib.Path(folder), norm == 'on')
-    print(f'LayerNorm {norm}:\n{peer_check.table(differences)}')
-    if not all(map(peer_check.agrees, differences.values())):
-      sys.exit('A peer does not compute what we compute.')
+  names = FLAGS.peers or (*peers.NAMES, peers.EDAC)
+  of_drvf = [name for name in names if name != peers.EDAC]
+  with tempfile.TemporaryDirectory() as scratch:
+    folder = pathlib.Path(scratch)
+    for norm in FLAGS.layer_norm if of_drvf else ():
+      _show(f'DRVF, LayerNorm {norm}', peer_check.check(
+          of_drvf, _peer_python(), folder, norm == 'on'))
+    if peers.EDAC in names:
+      _show('EDAC', peer_check.check_edac(_peer_python(), folder))
+
+
+def _show(title: str,
+          differences: 'dict[str, peer_check.Difference]') -> None:
+  from drvf_tf.benchmark import peer_check
+  print(f'{title}:\n{peer_check.table(differences)}')
+  if not all(map(peer_check.agrees, differences.values())):
+    sys.exit('A peer does not compute what we compute.')
 
 
 _SUITES = {'step': _step, 'forms': _forms, 'growth': _growth,
@@ -203,11 +218,13 @@ def main(argv):
   if FLAGS.check:
     _check()
     return
+  peers.check_belong(FLAGS.peers, to_methods=bool(FLAGS.methods))
   if FLAGS.methods:
     import drvf_tf.envs  # noqa: F401
     from drvf_tf.benchmark import method_cost
-    print(method_cost.run(FLAGS.methods, FLAGS.rounds, FLAGS.gin_file,
-                          FLAGS.gin_param))
+    print(method_cost.run(
+        FLAGS.methods, FLAGS.rounds, FLAGS.gin_file, FLAGS.gin_param,
+        _peer_python() if FLAGS.peers else None, FLAGS.threads))
     return
   _SUITES[FLAGS.suite](_sizes(FLAGS.samples[0], FLAGS.layer_norm[0] == 'on'))
 

@@ -8,9 +8,10 @@ import gin
 import numpy as np
 import tensorflow as tf
 from absl import logging
+from tf_agents.trajectories import trajectory
 
 from drvf_tf import errors
-from drvf_tf.benchmark import model_cost, step_cost, timing
+from drvf_tf.benchmark import edac_peer, model_cost, peers, step_cost, timing
 from drvf_tf.runs import gin_files
 from drvf_tf.train import methods
 
@@ -81,12 +82,22 @@ def row_of(name: str) -> Row:
 def candidate(row: Row, files: Sequence[str] = (),
               bindings: Sequence[str] = ()) -> timing.Candidate:
   """What `timing.interleave` times: the whole train step of a method."""
+  return _candidate(row.label, *_built(row, files, bindings))
+
+
+def _built(row: Row, files: Sequence[str], bindings: Sequence[str]
+           ) -> tuple[Any, trajectory.Transition]:
+  """The agent, before its first step, and its batch."""
   observation, action = row.sizes
   agent = methods.agent_of([*row.files, *files], [*row.bindings, *bindings],
                            observation, action)
-  experience = step_cost.batch(step_cost.Sizes(
+  return agent, step_cost.batch(step_cost.Sizes(
       batch=gin.get_bindings('train_eval')['batch_size'],
       observation=observation, action=action))
+
+
+def _candidate(label: str, agent: Any,
+               experience: trajectory.Transition) -> timing.Candidate:
   one = tf.function(agent.train, autograph=False)
 
   @tf.function
@@ -95,7 +106,7 @@ def candidate(row: Row, files: Sequence[str] = (),
       one(experience)
 
   return timing.Candidate(
-      row.label, timing.timed(step),
+      label, timing.timed(step),
       operations(one.get_concrete_function(experience)),
       methods.parameters(agent))
 
@@ -115,7 +126,8 @@ def operations(function: Any) -> float:
 
 
 def run(names: Sequence[str], rounds: int, files: Sequence[str] = (),
-        bindings: Sequence[str] = ()) -> str:
+        bindings: Sequence[str] = (), peer_python: Optional[str] = None,
+        threads: int = 1) -> str:
   """Times the methods side by side.
 
   Args:
@@ -124,19 +136,35 @@ def run(names: Sequence[str], rounds: int, files: Sequence[str] = (),
     files: gin files over each method's own; then the sizes are no longer the
       paper's, and its seconds are left out.
     bindings: gin bindings over them.
+    peer_python: Interpreter that has PyTorch, to time EDAC there beside ours;
+      None to leave it out.
+    threads: Of each peer.
 
   Returns:
     The table.
+
+  Raises:
+    UserError: A peer is asked for, and no method is EDAC.
   """
   rows = [row_of(name) for name in names]
-  candidates, models = [], {}
-  for row in rows:
-    candidates.append(candidate(row, files, bindings))
-    found = model_cost.measure([*row.files, *files],
-                               [*row.bindings, *bindings], row.sizes)
-    if found is not None:
-      models[row.label] = found
-  costs = timing.interleave(candidates, rounds)
+  models = {}
+  with contextlib.ExitStack() as stack:
+    candidates = []
+    for row in rows:
+      agent, experience = _built(row, files, bindings)
+      candidates.append(_candidate(row.label, agent, experience))
+      if peer_python and edac_peer.is_edac(agent):
+        candidates.append(edac_peer.candidate(
+            candidates[-1], agent, experience, peer_python, threads, stack))
+      found = model_cost.measure([*row.files, *files],
+                                 [*row.bindings, *bindings], row.sizes)
+      if found is not None:
+        models[row.label] = found
+    if peer_python and len(candidates) == len(rows):
+      raise errors.UserError(
+          f'The peer {peers.EDAC} stands beside EDAC, and --methods='
+          f'{",".join(names)} has none: add edac_10 or edac_50.')
+    costs = timing.interleave(candidates, rounds)
   published = {} if files or bindings else {
       row.label: row.paper_seconds for row in rows
       if row.paper_seconds is not None}
@@ -163,11 +191,13 @@ def table(candidates: Sequence[timing.Candidate], costs: timing.Costs,
   Returns:
     The table.
   """
-  lines = [f'{"":24}{"CPU ms/step":>12}{"GFLOP/step":>12}{"parameters":>13}'
+  width = max([24, *(len(c.name) + 1 for c in candidates)])
+  lines = [f'{"":{width}}{"CPU ms/step":>12}{"GFLOP/step":>12}'
+           f'{"parameters":>13}'
            + ('   paper: GPU s per 1,000 steps' if published else '')]
   for c in candidates:
     lines.append(
-        f'{c.name:24}{1e3 * _seconds(costs[c.name]):12.1f}'
+        f'{c.name:{width}}{1e3 * _seconds(costs[c.name]):12.1f}'
         f'{c.flops / 1e9:12.2f}{c.parameters:13,}'
         + (f'{published[c.name]:31.1f}' if c.name in published else ''))
   return '\n'.join(lines)

@@ -6,13 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
+from tf_agents.trajectories import trajectory
 
-from drvf_tf.agents import drvf_agent
-from drvf_tf.benchmark import peers, step_cost
+from drvf_tf.agents import ensemble_sac_agent
+from drvf_tf.benchmark import edac_peer, method_cost, peers, step_cost
+from drvf_tf.train import methods
 
 SIZES = step_cost.Sizes(
     members=3, samples=4, ood_actions=3, ood_states=8, batch=16, observation=5,
     action=2, hidden=(32, 32))
+# More members than dim A: some are drawn for the diversity term.
+EDAC_SIZES = dataclasses.replace(SIZES, members=5)
 # Frameworks add Adam's ε before or after the correction of the bias; so small
 # a one makes no difference, and still keeps 0/0 out.
 EPSILON = 1e-20
@@ -50,6 +54,28 @@ def prepare(setup: pathlib.Path, sizes: step_cost.Sizes,
     Losses, parameters and Adam's first moments after the steps.
   """
   agent = step_cost.agent(sizes)
+  _unsettle(agent)
+  peers.save_setup(setup, agent, sizes, steps, EPSILON)
+  return _train(agent, step_cost.batch(sizes), steps)
+
+
+def prepare_edac(setup: pathlib.Path, sizes: step_cost.Sizes,
+                 steps: int = 3) -> peers.Arrays:
+  """`prepare` of EDAC, as its gin files have it but for the sizes."""
+  agent = methods.agent_of(
+      method_cost.ROWS['edac_50'].files,
+      [f'EnsembleCriticNetwork.num_members={sizes.members}',
+       f'EnsembleCriticNetwork.hidden_units={sizes.hidden}',
+       f'tanh_gaussian_actor.hidden_units={sizes.hidden}'],
+      sizes.observation, sizes.action)
+  _unsettle(agent)
+  experience = step_cost.batch(sizes)
+  edac_peer.save_setup(setup, agent, experience, steps)
+  return _train(agent, experience, steps)
+
+
+def _unsettle(agent: ensemble_sac_agent.EnsembleSacAgent) -> None:
+  """Weights without symmetry, and Adam's `EPSILON`."""
   rng = np.random.default_rng(0)
   for variable in [*agent.critic_network.trainable_variables,
                    *agent.target_critic_network.trainable_variables,
@@ -58,13 +84,11 @@ def prepare(setup: pathlib.Path, sizes: step_cost.Sizes,
   for optimizer in (agent._critic_optimizer, agent._actor_optimizer,
                     agent._alpha_optimizer):
     optimizer.epsilon = EPSILON
-  peers.save_setup(setup, agent, sizes, steps, EPSILON)
-  return _train(agent, sizes, steps)
 
 
-def _train(agent: drvf_agent.DRVFAgent, sizes: step_cost.Sizes,
-           steps: int) -> peers.Arrays:
-  step, experience = tf.function(agent.train), step_cost.batch(sizes)
+def _train(agent: ensemble_sac_agent.EnsembleSacAgent,
+           experience: trajectory.Transition, steps: int) -> peers.Arrays:
+  step = tf.function(agent.train)
   infos = [step(experience).extra for _ in range(steps)]
   arrays = {'losses/all': np.array([
       [info[f'{name}_loss'] for name in ('critic', 'actor', 'alpha')]
@@ -117,6 +141,24 @@ def check(names: Sequence[str], python: str, folder: pathlib.Path,
     with peers.Peer(name, setup, python) as peer:
       differences[name] = compare(ours, peer.check(folder / f'{name}.npz'))
   return differences
+
+
+def check_edac(python: str, folder: pathlib.Path,
+               sizes: step_cost.Sizes = EDAC_SIZES) -> dict[str, Difference]:
+  """How far the steps of the EDAC in PyTorch are from ours.
+
+  Args:
+    python: Interpreter that has PyTorch.
+    folder: For scratch files.
+    sizes: Of the step.
+
+  Returns:
+    The difference, by the peer's name.
+  """
+  setup = folder / 'edac_setup.npz'
+  ours = prepare_edac(setup, sizes)
+  with peers.Peer(peers.EDAC, setup, python) as peer:
+    return {peers.EDAC: compare(ours, peer.check(folder / 'edac.npz'))}
 
 
 def table(differences: dict[str, Difference]) -> str:

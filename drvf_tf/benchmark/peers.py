@@ -15,13 +15,15 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tf_agents.trajectories import trajectory
 
 from drvf_tf import errors, project_files
-from drvf_tf.agents import drvf_agent
+from drvf_tf.agents import drvf_agent, ensemble_sac_agent
 from drvf_tf.benchmark import step_cost, timing
 from drvf_tf.networks import heads, noise
 
 NAMES = ('torch_members', 'torch_baddbmm', 'jax_members', 'jax_vmap')
+EDAC = 'torch_edac'  # has a method's step, not DRVF's; see `edac_peer`
 _FOLDER = project_files.ROOT / 'benchmarks'
 PYTHON = _FOLDER / '.venv' / 'bin' / 'python'  # of `make peers`
 _SCRIPT = _FOLDER / 'peer.py'
@@ -37,8 +39,8 @@ class Peer:
     """Starts the child, which inherits the cores this process is pinned to.
 
     Args:
-      name: Of `NAMES`.
-      setup: File of `save_setup`.
+      name: Of `NAMES`, or `EDAC`.
+      setup: File of `write_setup`.
       python: Interpreter that has the frameworks.
       threads: Of the child.
     """
@@ -119,9 +121,28 @@ def candidates(names: Sequence[str], sizes: step_cost.Sizes, python: str,
 def check_names(names: Sequence[str]) -> None:
   """Raises unless there are such peers."""
   for name in names:
-    if name not in NAMES:
+    if name not in (*NAMES, EDAC):
       raise errors.UserError(
-          f'There is no peer {name!r}: there are {", ".join(NAMES)}.')
+          f'There is no peer {name!r}: there are {", ".join(NAMES)}, {EDAC}.')
+
+
+def check_belong(names: Sequence[str], to_methods: bool) -> None:
+  """Raises unless the peers compute what is timed.
+
+  Args:
+    names: Of `NAMES`, or `EDAC`.
+    to_methods: Whether whole methods are timed, not the DRVF step alone.
+  """
+  if to_methods:
+    for name in names:
+      if name != EDAC:
+        raise errors.UserError(
+            f'The peer {name} has the DRVF step alone, which is timed without '
+            f'--methods: leave --methods out, or name the peer {EDAC}.')
+  elif EDAC in names:
+    raise errors.UserError(
+        f"The peer {EDAC} has EDAC's step, not DRVF's: name a method that it "
+        'stands beside, such as --methods=edac_50.')
 
 
 def save_setup(path: pathlib.Path, agent: drvf_agent.DRVFAgent,
@@ -136,7 +157,29 @@ def save_setup(path: pathlib.Path, agent: drvf_agent.DRVFAgent,
     steps: How many steps to draw the noise of.
     epsilon: Of Adam.
   """
-  observation, action, following = step_cost.batch(sizes)
+  # Of `step_cost.agent`, else defaults of `DRVFAgent` and `build_agent`: the
+  # comparison of results fails if they are not.
+  hyper = {'gamma': 0.99, 'tau': 0.005, 'eta_q': step_cost.ETA_Q,
+           'eta_ood': step_cost.ETA_OOD, 'kl_scale': 1e-3,
+           'learning_rate': 3e-4, 'epsilon': epsilon,
+           'target_entropy': -float(sizes.action)}
+  write_setup(path, agent, step_cost.batch(sizes), hyper,
+              [_noise(sizes, step) for step in range(steps)])
+
+
+def write_setup(path: pathlib.Path, agent: ensemble_sac_agent.EnsembleSacAgent,
+                experience: trajectory.Transition, hyper: dict[str, float],
+                noises: Sequence[Arrays]) -> None:
+  """Writes the file that `benchmarks/peer.py` reads.
+
+  Args:
+    path: Of the npz file.
+    agent: Whose parameters they start from.
+    experience: The batch of all steps.
+    hyper: Hyper-parameters by name.
+    noises: What is drawn, for each step by name.
+  """
+  observation, action, following = experience
   batch = {
       'observation': observation.observation,
       'action': action.action,
@@ -144,22 +187,16 @@ def save_setup(path: pathlib.Path, agent: drvf_agent.DRVFAgent,
       'discount': following.discount,
       'next_observation': following.observation,
   }
-  # Of `step_cost.agent`, else defaults of `DRVFAgent` and `build_agent`: the
-  # comparison of results fails if they are not.
-  hyper = {'gamma': 0.99, 'tau': 0.005, 'eta_q': step_cost.ETA_Q,
-           'eta_ood': step_cost.ETA_OOD, 'kl_scale': 1e-3,
-           'learning_rate': 3e-4, 'epsilon': epsilon,
-           'target_entropy': -float(sizes.action)}
   arrays = {**parameters(agent),
             **{f'batch/{name}': values for name, values in batch.items()},
             **{f'hyper/{name}': np.array(v) for name, v in hyper.items()}}
-  for step in range(steps):
+  for step, drawn in enumerate(noises):
     arrays.update({f'noise_{step}/{name}': values
-                   for name, values in _noise(sizes, step).items()})
+                   for name, values in drawn.items()})
   np.savez(path, **arrays)
 
 
-def parameters(agent: drvf_agent.DRVFAgent) -> Arrays:
+def parameters(agent: ensemble_sac_agent.EnsembleSacAgent) -> Arrays:
   """All parameters under the peers' names."""
   return {
       **named('critic', agent.critic_network.trainable_variables),
@@ -179,8 +216,8 @@ def named(group: str, variables: Sequence[tf.Variable],
     values: What to give for each; the variables' own values by default.
 
   Returns:
-    `group/kernel_i`, `bias_i`, `scale_i`, `offset_i` of hidden layer i;
-    `group/loc_i`, `rho_i` of the head's weights (0) and biases (1).
+    `group/kernel_i`, `bias_i`, `scale_i`, `offset_i` of layer i;
+    `group/loc_i`, `rho_i` of a Bayesian head's weights (0) and biases (1).
   """
   arrays: Arrays = {}
   counts: dict[str, int] = {}

@@ -28,6 +28,24 @@ def gradient_similarity(gradients: tf.Tensor) -> tf.Tensor:
   return pairs / (tf.cast(tf.shape(gradients)[0], pairs.dtype) - 1.0)
 
 
+def drawn_members(members: int, size: int, seed: tf.Tensor) -> tf.Tensor:
+  """Whose gradients are compared: min(M, dim A) members, at least two.
+
+  More directions than dim A cannot all differ: EDAC's code compares no more
+  members than that.
+
+  Args:
+    members: M.
+    size: dim A.
+    seed: Stateless seed, `[2]`.
+
+  Returns:
+    Their numbers, int32.
+  """
+  return tf.random.experimental.stateless_shuffle(
+      tf.range(members), seed)[:min(members, max(size, 2))]
+
+
 @gin.configurable
 class GradientDiversity(base.Regularizer):
   """EDAC: members' ∂Q/∂a at the data's actions shall not be parallel."""
@@ -44,12 +62,14 @@ class GradientDiversity(base.Regularizer):
       raise ValueError(f'eta must not be negative, not {eta}.')
     self._eta = eta
 
+  @property
+  def eta(self) -> float:
+    """η."""
+    return self._eta
+
   def loss(self, context: base.Context,
            seen: base.Seen) -> tuple[tf.Tensor, tf.Tensor]:
-    """η · similarity of min(M, dim A) members, drawn anew at each step.
-
-    More directions than dim A cannot all differ: EDAC's code compares no more
-    members than that, and at least two.
+    """η · similarity of `drawn_members`, drawn anew at each step.
 
     Args:
       context: The batch and the networks.
@@ -62,8 +82,6 @@ class GradientDiversity(base.Regularizer):
     gradients = context.critic.action_gradients(
         (context.observations, context.actions))  # [M, B, act]
     members, _, size = gradients.shape
-    chosen = tf.random.experimental.stateless_shuffle(
-        tf.range(members), context.draws.seed())[:min(members, max(size, 2))]
-    similarity = gradient_similarity(
-        tf.gather(gradients, chosen))
+    similarity = gradient_similarity(tf.gather(
+        gradients, drawn_members(members, size, context.draws.seed())))
     return self._eta * similarity, similarity

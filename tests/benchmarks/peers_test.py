@@ -18,16 +18,6 @@ _SIZES = step_cost.Sizes(
     action=2, hidden=(6, 7), layer_norm=True)
 
 
-@pytest.fixture(name='fake_python')
-def _fake_python(tmp_path):
-  """An interpreter that runs the fake, whatever it is given to run."""
-  python = tmp_path / 'python'
-  fake = pathlib.Path(__file__).parent / 'fake_peer.py'
-  python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{fake}" "$@"\n')
-  python.chmod(0o755)
-  return str(python)
-
-
 @pytest.fixture(name='setup', scope='module')
 def _setup(tmp_path_factory):
   path = tmp_path_factory.mktemp('setup') / 'setup.npz'
@@ -78,6 +68,8 @@ def test_peers_have_their_lines_in_the_table(fake_python):
 @pytest.mark.parametrize('flags, message', [
     (['--peers=torch_members', '--peer_python=/dev/null/none'], 'make peers'),
     (['--peers=tensorflow'], "no peer 'tensorflow': there are torch_members"),
+    (['--peers=torch_edac'], 'such as --methods=edac_50'),
+    (['--peers=torch_members', '--methods=edac_10'], 'leave --methods out'),
 ])
 def test_errors_are_one_sentence(flags, message):
   shown = _benchmark(*flags)

@@ -1,5 +1,5 @@
 """D4RL's maze2d recipe: d4rl's own planner walks d4rl's own maze."""
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import tqdm
@@ -87,12 +87,17 @@ def _remember_matrices(grid: Any) -> None:
     grid: The planner's own, whose only change is where the target is.
   """
   for make in (grid.reward_matrix, grid.transition_matrix):
-    known: dict[bytes, np.ndarray] = {}
+    setattr(grid, make.__name__, _remembered(make, grid))
 
-    def remembered(make=make, known=known) -> np.ndarray:
-      key = grid.gs.spec.tobytes()
-      if key not in known:
-        known[key] = make()
-      return known[key]
 
-    setattr(grid, make.__name__, remembered)
+def _remembered(make: Callable[[], np.ndarray],
+                grid: Any) -> Callable[[], np.ndarray]:
+  known: dict[bytes, np.ndarray] = {}
+
+  def look_up() -> np.ndarray:
+    key = grid.gs.spec.tobytes()
+    if key not in known:
+      known[key] = make()
+    return known[key]
+
+  return look_up

@@ -71,7 +71,8 @@ class EnsembleCriticNetwork(network.Network):
       layer_seed = None if seed is None else seed + i
       self._hidden.append(ensemble_layers.EnsembleDense(
           num_members, units, activation=None if layer_norm else 'relu',
-          bias_range=0.0 if i else input_bias_range, l2=l2, norm=self._norm, seed=layer_seed, name=f'hidden_{i}'))
+          bias_range=0.0 if i else input_bias_range, l2=l2, norm=self._norm,
+          seed=layer_seed, name=f'hidden_{i}'))
       if layer_norm:
         norm = ensemble_layers.EnsembleLayerNorm(
             num_members, units, name=f'norm_{i}')

@@ -98,7 +98,8 @@ def read(folder: pathlib.Path) -> Run:
   """
   reader = run_reader.RunReader(folder)
   try:
-    facts, bindings = reader.read_facts(), reader.bindings()
+    facts = reader.read_facts()
+    bindings = settings.completed(reader.bindings())
     rows = reader.evaluations()
   except run_reader.NotARun as error:
     raise Unusable(f'not a run folder: {error.reason}') from error

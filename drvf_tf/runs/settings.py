@@ -15,6 +15,12 @@ _ASIDE = re.compile(
     r'|Evaluation\.(num_workers|interval|num_episodes|final_episodes)$|Guard\.|generated_maze2d\.'
     r'|loading\.load\.(source|generate)$')
 
+# What a run did whose config.gin is older than the parameter.
+_FORMER = {
+    'EnsembleCriticNetwork.input_bias_range': '0.0',
+    'tanh_gaussian_actor.input_bias_range': '0.0',
+}
+
 # Short names of the paper for the bindings that its ablations vary.
 _SYMBOLS = {
     'EnsembleCriticNetwork.num_members': 'M',
@@ -38,6 +44,22 @@ def read(text: str) -> dict[str, str]:
       name, value = (part.strip() for part in line.split('=', 1))
       bindings[name] = value.rstrip('\\').strip()
   return bindings
+
+
+def completed(bindings: Mapping[str, str]) -> dict[str, str]:
+  """Bindings with the parameters that were not there yet when it was written.
+
+  So that a record which was kept and a run of today are seeds of one row.
+
+  Args:
+    bindings: Of config.gin.
+
+  Returns:
+    Them, and `_FORMER` of the parts that they configure.
+  """
+  parts = {name.rpartition('.')[0] for name in bindings}
+  return {**{name: value for name, value in _FORMER.items()
+             if name.rpartition('.')[0] in parts}, **bindings}
 
 
 def that_matter(bindings: Mapping[str, str]) -> dict[str, str]:

@@ -126,3 +126,16 @@ def test_a_run_as_its_gin_files_say_keeps_the_name(tmp_path):
                '--gin_param=Evaluation.final_episodes=3'])
   assert [(row.method, row.seeds) for row in _rows(tmp_path)] == [
       ('DRVF', (0,)), ('DRVF, n=2', (0, 1))]
+
+
+def test_a_record_older_than_a_parameter_is_a_seed_of_the_same_row(tmp_path):
+  """Before first layers could be spread, all of them started alike."""
+  today = made_up_runs.CONFIG + (
+      'EnsembleCriticNetwork.input_bias_range = {spread}\n')
+  made_up_runs.write(tmp_path / 'old', 0, [[1.0]], [1.0])
+  for seed, spread in ((1, '0.0'), (2, '1.0')):
+    made_up_runs.write(
+        tmp_path / str(seed), seed, [[1.0]], [1.0],
+        config=today.replace('{spread}', spread))
+  rows = comparison.rows(gathering.gather([str(tmp_path)])[0])
+  assert [row.seeds for row in rows] == [(0, 1), (2,)]

@@ -16,8 +16,10 @@ from drvf_tf.networks import (
 )
 
 ObservationAndAction = tuple[tf.Tensor, tf.Tensor]
-# On a CPU, layers wider than this are faster member by member.
+# On a CPU, layers wider than this are faster member by member, but for so many
+# members that to trace them takes as long as hundreds of their steps.
 _STACKED_WIDTH = 128
+_MANY_MEMBERS = 100
 
 
 @gin.configurable
@@ -63,8 +65,8 @@ class EnsembleCriticNetwork(network.Network):
     super().__init__(input_tensor_spec, state_spec=(), name=name)
     self._num_members = num_members
     self._hidden_units = tuple(hidden_units)
-    self._stacked = (_is_stacked(hidden_units) if stacked is None
-                     else stacked)
+    self._stacked = (_is_stacked(hidden_units, num_members)
+                     if stacked is None else stacked)
     self._hidden: list[tf.keras.layers.Layer] = []
     self._norm = None  # of the last hidden layer, folded into what follows
     for i, units in enumerate(hidden_units):
@@ -244,11 +246,11 @@ def float32(members: ensemble_layers.Members) -> ensemble_layers.Members:
   return ensemble_layers.each(lambda x: tf.cast(x, tf.float32), members)
 
 
-def _is_stacked(hidden_units: Sequence[int]) -> bool:
+def _is_stacked(hidden_units: Sequence[int], num_members: int) -> bool:
   """Whether stacked members are faster here; see docs/performance.md."""
-  if tf.config.list_physical_devices('GPU'):
-    return True
-  return max(hidden_units, default=0) <= _STACKED_WIDTH
+  return bool(tf.config.list_physical_devices('GPU')
+              or max(hidden_units, default=0) <= _STACKED_WIDTH
+              or num_members > _MANY_MEMBERS)
 
 
 def _check_specs(input_tensor_spec: types.NestedTensorSpec) -> None:

@@ -113,3 +113,14 @@ def test_exports(tmp_path):
       assert 'q_stats/q_std' in found
       for name in set(found) & set(expected):
         _assert_same(found[name], expected[name], name)
+
+
+@pytest.mark.parametrize('members, width, stacked', [
+    (5, 128, True), (5, 256, False), (50, 256, False), (500, 256, True)])
+def test_the_form_is_chosen_by_width_and_by_many_members(
+    members, width, stacked):
+  """By what is held of each layer: one array for all, or one a member."""
+  critic = ensemble_critic_network.EnsembleCriticNetwork(
+      fakes.CRITIC_SPEC, num_members=members, hidden_units=(width, 8))
+  rows = critic._shared(fakes.arrays(4)[:2])
+  assert isinstance(rows, list) is not stacked

@@ -30,9 +30,12 @@ def q_statistics(mean: tf.Tensor, variance: tf.Tensor) -> QStatistics:
     `QStatistics`.
   """
   within = tf.reduce_mean(variance, axis=0)  # [B]
-  between = tf.math.reduce_variance(mean, axis=0)  # [B]
+  centre = tf.reduce_mean(mean, axis=0)  # [B]
+  # Not `reduce_variance`, which has a mean of its own: see
+  # tests/agents/sum_order_test.py.
+  between = tf.reduce_mean(tf.square(mean - centre), axis=0)  # [B]
   return QStatistics(
-      mean=tf.reduce_mean(mean, axis=0),
+      mean=centre,
       std=tf.sqrt(within + between),
       std_within=tf.sqrt(within),
       std_between=tf.sqrt(between))

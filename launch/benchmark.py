@@ -2,6 +2,7 @@
 
   python launch/benchmark.py --samples=5 --ood_actions=10 --batch=256
   python launch/benchmark.py --peers=torch_members,jax_vmap --candidate=drvf
+  python launch/benchmark.py --peers=jax_vmap --candidate=drvf_xla --width=128
   python launch/benchmark.py --check --layer_norm=off --layer_norm=on
   python launch/benchmark.py --methods=pbrl_10,sac_n_10,edac_10,drvf_3,drvf_5
   python launch/benchmark.py --methods=edac_10,edac_50 --peers=torch_edac
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
   from drvf_tf.benchmark import peer_check, step_cost
 
 _CANDIDATES = ('drvf', 'naive', 'sac')  # functions of `step_cost`
+_XLA = 'drvf_xla'  # another, with gin/xla.gin's settings
 
 FLAGS = flags.FLAGS
 flags.DEFINE_enum(
@@ -45,8 +47,9 @@ flags.DEFINE_enum(
     'evaluation: episodes while training; latency: a served answer beside the '
     "bare actor; envs: our tasks beside gymnasium's.")
 flags.DEFINE_multi_enum(
-    'candidate', list(_CANDIDATES), _CANDIDATES,
-    'What to time; the first is what the others are compared with.')
+    'candidate', list(_CANDIDATES), [*_CANDIDATES, _XLA],
+    'What to time; the first is what the others are compared with. drvf_xla: '
+    'as gin/xla.gin trains.')
 flags.DEFINE_list(
     'peers', [], 'The same step in other frameworks, timed beside ours: '
     'torch_members, torch_baddbmm, jax_members, jax_vmap; torch_edac beside '
@@ -214,6 +217,9 @@ def main(argv):
   if hasattr(os, 'sched_setaffinity'):  # peers inherit it
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-FLAGS.threads:])
+  if _XLA in FLAGS.candidate:  # XLA hears it before it first compiles
+    from drvf_tf.runs import runtime
+    runtime.configure_runtime(xla_fast_math=True)
   peers.check_names(FLAGS.peers)
   if FLAGS.check:
     _check()

@@ -154,6 +154,19 @@ def drvf(sizes: Sizes,
   return candidate(name, graph(learner, sizes), learner, sizes)
 
 
+def drvf_xla(sizes: Sizes) -> timing.Candidate:
+  """The same step as gin/xla.gin has it: compiled whole, member by member."""
+  learner = agent(dataclasses.replace(sizes, stacked=False))
+  graph(learner, sizes)  # makes the optimizers' variables, which XLA cannot
+  experience = batch(sizes)
+
+  def train() -> None:
+    learner.train(experience)
+
+  one = tf.function(train, autograph=False, jit_compile=True)
+  return candidate('DRVF, XLA', one, learner, sizes)
+
+
 def networks(learner: drvf_agent.DRVFAgent) -> Sequence[network.Network]:
   """All that an agent keeps."""
   return (learner.critic_network, learner.target_critic_network,

@@ -20,6 +20,20 @@ def test_a_stacked_graph_does_not_grow_with_its_members():
   assert _nodes(stacked=True) == _nodes(stacked=True, members=6)
 
 
+def test_the_compiled_step_trains(monkeypatch):
+  learners = []
+  make = step_cost.agent
+  monkeypatch.setattr(
+      step_cost, 'agent', lambda sizes: learners.append(make(sizes))
+      or learners[-1])
+  candidate = step_cost.drvf_xla(_SIZES)
+  weights = learners[0].critic_network.variables[0]
+  before = weights.numpy()
+  candidate.run(3)
+  assert int(learners[0].train_step_counter) == 3
+  assert (weights.numpy() != before).any()
+
+
 def test_operations_that_run():
   x = tf.Variable(tf.ones([2, 2]))
 

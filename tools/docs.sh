@@ -163,7 +163,7 @@ if ! $list; then
   for seed in 0 1; do
     trained "hopper_seed$seed" --gin_file=gin/hopper_medium.gin \
       --gin_file=gin/cpu.gin --gin_param="Evaluation.interval=5_000" \
-      --seed="$seed" || true
+      --gin_param="SettlingRate.decay_steps=8_000" --seed="$seed" || true
   done
 fi
 finetuned hopper_finetuned 'hopper_seed0 hopper_seed1' \
@@ -198,7 +198,7 @@ curve antmaze_umaze_bc --gin_file=gin/antmaze_umaze.gin \
   --gin_param="loading.load.states=@normalize_observations"
 # What docs/healthy.md reads.
 curve healthy_good --gin_file=gin/hopper_medium.gin --gin_file=gin/cpu.gin \
-  --seed=4
+  --seed=6
 film hopper healthy_good 240 0
 curve healthy_runaway --gin_file=gin/halfcheetah_medium.gin \
   --gin_file=gin/cpu.gin --gin_file=gin/xla.gin --seed=3 \
@@ -232,7 +232,8 @@ if ! $list; then
     trained "$1" --gin_file=gin/hopper_medium.gin --gin_file=gin/cpu.gin \
       "${@:2}" || true
   }
-  hopper hopper_settled_8 --seed=3
+  hopper hopper_settled_8 --seed=3 \
+    --gin_param="SettlingRate.decay_steps=8_000"
   hopper hopper_settled_12 --seed=2 \
     --gin_param="SettlingRate.decay_steps=12_000"
   hopper hopper_settled_20 --seed=1 \

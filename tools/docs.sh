@@ -177,13 +177,13 @@ curve hopper_medium_cpu --gin_file=gin/hopper_medium.gin \
   --gin_param="Evaluation.interval=10_000" \
   --gin_param="Evaluation.num_episodes=20"
 if ! $list; then
-  for method in drvf pbrl; do
-    overlay=()
-    [[ $method == drvf ]] || overlay=(--gin_file="gin/baselines/$method.gin")
-    trained "hopper_$method" --gin_file=gin/hopper_medium.gin \
-      --gin_file=gin/paper.gin "${overlay[@]}" --gin_file=gin/cpu.gin \
-      --gin_param="train_eval.num_steps=20_000" || true
-  done
+  trained hopper_drvf --gin_file=gin/hopper_medium.gin \
+    --gin_file=gin/cpu.gin --seed=5 || true
+  trained hopper_pbrl --gin_file=gin/hopper_medium.gin \
+    --gin_file=gin/baselines/pbrl.gin --gin_file=gin/cpu.gin \
+    --gin_file=gin/table.gin --gin_param="train_eval.num_steps=18_000" \
+    --gin_param="ood_schedule.knee_step=900" \
+    --gin_param="ood_schedule.end_step=18_000" || true
 fi
 uncertainty hopper_uncertainty hopper-expert-v2 hopper_drvf hopper_pbrl
 curve antmaze_umaze_cpu --gin_file=gin/antmaze_umaze.gin \

@@ -3,8 +3,8 @@
 TensorFlow's AddN sums into whichever of its inputs nobody else holds any more,
 which two runs of one program may answer differently; of three or more inputs
 the order, and so the last bit, is then a matter of chance, and training
-amplifies it. Gradients of what is used three times are summed so. What the
-family is made of uses nothing more than twice.
+amplifies it. Gradients of what is used three times are summed so. What DRVF
+and the ensembles below are made of uses nothing more than twice.
 """
 import gin
 import pytest

@@ -14,6 +14,21 @@ def test_total_variance_is_within_plus_between():
   np.testing.assert_allclose(stats.std, np.sqrt([4., 27.]), rtol=1e-6)
 
 
+def test_slopes_of_mean_and_std_by_hand():
+  """By q_j: 1/M and (q_j − Q̄) / (M·Std); Std by v_j: 1 / (2M·Std)."""
+  mean, variance = tf.constant([[1.0], [4.0]]), tf.constant([[3.0], [5.0]])
+  with tf.GradientTape(persistent=True) as tape:
+    tape.watch((mean, variance))
+    stats = statistics.q_statistics(mean, variance)
+  std = 2.5  # √(4 + 2.25)
+  np.testing.assert_allclose(stats.std, [std])
+  np.testing.assert_allclose(tape.gradient(stats.mean, mean), [[0.5], [0.5]])
+  by_mean, by_variance = tape.gradient(stats.std, (mean, variance))
+  np.testing.assert_allclose(
+      by_mean, [[-1.5 / (2 * std)], [1.5 / (2 * std)]])
+  np.testing.assert_allclose(by_variance, [[0.25 / std], [0.25 / std]])
+
+
 def test_effective_members_of_independent_and_of_collapsed_samples():
   draws = np.random.default_rng(0).normal(size=[4, 4000, 2])
   free = statistics.effective_members(tf.constant(draws, tf.float32))

@@ -33,16 +33,23 @@ def families(rows: Sequence[comparison.Row]) -> list[Family]:
     here = [row for row in rows if row.task == task]
     for method in dict.fromkeys(_base(row, here) for row in here):
       members = [row for row in here if _base(row, here) == method]
-      members.sort(key=lambda row: len(row.method))  # the method itself first
+      members.sort(key=lambda row: len(row.method))
+      # The method itself first, or what it is called here ("DRVF + BC").
+      head = next((row for row in members if not _is_variant(row, method)),
+                  members[0])
+      members.sort(key=lambda row: row is not head)
       if len(members) > 1:
         found.append(Family(task, method, tuple(members)))
   return found
 
 
 def without(rows: Sequence[comparison.Row]) -> list[comparison.Row]:
-  """Rows but for variants of a method of the same task ("DRVF, n=2")."""
+  """Rows but for variants of a method of the same task ("DRVF, n=2").
+
+  Where nothing but variants was run, the first of them stands for the method.
+  """
   aside = [row for family in families(rows) for row in family.rows[1:]
-           if row.method.startswith(f'{family.method},')]
+           if _is_variant(row, family.method)]
   return [row for row in rows if row not in aside]
 
 
@@ -51,6 +58,10 @@ def draw(family: Family) -> figure_lib.Figure:
   return score_figures.bars([row.method for row in family.rows],
                       [row.final for row in family.rows], figures.SCORE,
                       f'{family.task}: {family.method} and its variants')
+
+
+def _is_variant(row: comparison.Row, method: str) -> bool:
+  return row.method.startswith(f'{method},')
 
 
 def _base(row: comparison.Row, rows: Sequence[comparison.Row]) -> str:

@@ -11,7 +11,8 @@ from typing import Optional
 _ASIDE = re.compile(
     r'train_eval\.(seed|method|log_interval|checkpoint_interval|strategy'
     r'|keep_checkpoints|keep_every|steps_per_call)$'
-    r'|configure_runtime\.(\w*threads)$|Trainer\.jit_compile$'
+    r'|configure_runtime\.(\w*threads|xla_fast_math)$|Trainer\.jit_compile$'
+    r'|EnsembleCriticNetwork\.stacked$'
     r'|Evaluation\.(num_workers|interval|num_episodes|final_episodes)$|Guard\.|generated_maze2d\.'
     r'|loading\.load\.(source|generate)$')
 

@@ -47,11 +47,15 @@ def test_only_runs_of_one_configuration_are_seeds_of_a_row(tmp_path):
   made_up_runs.write(tmp_path / '_b', 0, [[1.0]], [2.0], config=fewer)
   threads = made_up_runs.CONFIG.replace('threads = 1', 'threads = 2')
   made_up_runs.write(tmp_path / 'c', 2, [[1.0]], [2.0], config=threads)
+  compiled = (made_up_runs.CONFIG + 'Trainer.jit_compile = True\n'
+              'configure_runtime.xla_fast_math = True\n'
+              'EnsembleCriticNetwork.stacked = False\n')  # gin/xla.gin
+  made_up_runs.write(tmp_path / 'x', 3, [[1.0]], [2.0], config=compiled)
   made_up_runs.write(tmp_path / 'd', 0, [[1.0]], [2.0], config=fewer,
                      dataset_hash='beef00')
   made_up_runs.write(tmp_path / 'e', 0, [[1.0]], [2.0], method='EDAC')
   assert [(row.method, row.seeds) for row in _rows(tmp_path)] == [
-      ('DRVF', (0, 1, 2)), ('DRVF, n=2, data abcdef', (0,)),
+      ('DRVF', (0, 1, 2, 3)), ('DRVF, n=2, data abcdef', (0,)),
       ('DRVF, n=2, data beef00', (0,)), ('EDAC', (0,))]
 
 

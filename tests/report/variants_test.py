@@ -29,6 +29,18 @@ def test_rows_without_variants(tmp_path):
       'DRVF', 'EDAC, M=2', 'PBRL', 'PBRL + repulsion']
 
 
+def test_a_method_with_a_constraint_keeps_its_row_among_shorter_variants(
+    tmp_path):
+  for name in ('DRVF + cloned_start', 'DRVF, no BNN', 'DRVF, no repulsion'):
+    made_up_runs.write(tmp_path / name, 0, [], [50.0], method=name)
+  rows = comparison.rows(gathering.gather([str(tmp_path)])[0])
+  assert [row.method for row in variants.without(rows)] == [
+      'DRVF + cloned_start']
+  (family,) = _families(tmp_path)
+  assert [row.method for row in family.rows] == [
+      'DRVF + cloned_start', 'DRVF, no BNN', 'DRVF, no repulsion']
+
+
 def test_bars_are_the_means(tmp_path):
   for seed, value in enumerate((23.85, 161.86)):  # scores 0 and 100
     made_up_runs.write(tmp_path / f'{seed}', seed, [], [value], method='DRVF')

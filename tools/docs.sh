@@ -104,6 +104,13 @@ growth() { # growth <picture>
     give_up "$1" "launch/benchmark.py could not draw it"
 }
 
+methods() { # methods <picture>: of the records that are kept, no training
+  announce "$1" "launch/report.py of docs/results/runs" || return 0
+  "$python" launch/report.py --run=docs/results/runs --out="$runs/$1" ||
+    { give_up "$1" "launch/report.py could not draw it"; return 0; }
+  cp "$runs/$1/figures/overview.png" "$pictures/$1.png"
+}
+
 demo() { # demo <picture>
   announce "$1" "launch/demo.py" || return 0
   "$python" launch/demo.py --out="$runs/$1" ||
@@ -144,6 +151,7 @@ selection() { # selection <picture> <episodes at the most> <run> ...
 
 demo one_dimension
 growth growth
+methods methods
 for seed in 0 1 2; do
   curve "quickstart_seed$seed" --gin_file=gin/quickstart.gin --seed="$seed"
 done

@@ -33,11 +33,10 @@ def families(rows: Sequence[comparison.Row]) -> list[Family]:
     here = [row for row in rows if row.task == task]
     for method in dict.fromkeys(_base(row, here) for row in here):
       members = [row for row in here if _base(row, here) == method]
-      members.sort(key=lambda row: len(row.method))
       # The method itself first, or what it is called here ("DRVF + BC").
-      head = next((row for row in members if not _is_variant(row, method)),
-                  members[0])
-      members.sort(key=lambda row: row is not head)
+      head = min(members, key=lambda row: (
+          _is_variant(row, method), len(row.method)))
+      members.sort(key=lambda row: (row is not head, len(row.method)))
       if len(members) > 1:
         found.append(Family(task, method, tuple(members)))
   return found

@@ -2,6 +2,7 @@
 
 python launch/report.py --run=runs --out=report
 python launch/report.py --run=runs --keep=docs/results/runs  # and keep records
+python launch/report.py --run=runs --keep=docs/results/runs --origin=regenerated
 python launch/report.py runs/quickstart/*  # what the shell names is --run, too
 """
 import os
@@ -29,6 +30,9 @@ _TARGET_SCORE = flags.DEFINE_float(
 _KEEP = flags.DEFINE_string(
     'keep', None, 'Folder to keep the records of these runs in, without their '
     'networks; the report is on all that it holds.')
+_ORIGIN = flags.DEFINE_enum(
+    'origin', None, ['regenerated', 'generated', 'collected'], 'What the data '
+    "of these runs are, where they are not D4RL's and their file does not say.")
 
 
 def main(argv: Sequence[str]) -> None:
@@ -45,7 +49,7 @@ def main(argv: Sequence[str]) -> None:
   from drvf_tf.report import page
   out = pathlib.Path(_OUT.value)
   for path, reason in page.make(folders, out, _TARGET_SCORE.value,
-                                records):
+                                records, _ORIGIN.value):
     print(f'left out: {path}: {reason}')
   if records is not None:
     print(f'Records of the runs are in {records}.')

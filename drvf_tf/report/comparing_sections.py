@@ -23,7 +23,7 @@ def statistics(rows: Sequence[comparison.Row]) -> list[document.Block]:
   Returns:
     Blocks of the section.
   """
-  rows = variants.without(rows)
+  rows = variants.across_tasks(rows)
   data = aggregates.scores(rows)
   heading = document.Heading('Aggregates over tasks')
   if not data.methods:

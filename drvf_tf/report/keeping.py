@@ -56,7 +56,7 @@ def _copy(run: runs_lib.Run, place: pathlib.Path) -> None:
       json.dumps(row) + '\n' for row in source.evaluations()),
       encoding='utf-8')
   # Where the folder was is of no use to anyone else.
-  facts = {**source.read_facts(),
+  facts = {**source.read_facts(), 'dataset': run.dataset,
            'command': commands.without(run.command, ('run', 'run_dir'))}
   partial = target.facts_file.with_suffix('.part')
   partial.write_text(json.dumps(facts, indent=1) + '\n', encoding='utf-8')

@@ -13,7 +13,8 @@ from drvf_tf.report import comparison, document, score_figures, variants
 def overview(rows: Sequence[comparison.Row]) -> list[document.Block]:
   """Final scores of all methods on all tasks, and their curves over time.
 
-  Variants of a method have sections of their own.
+  Variants of a method have sections of their own; what a task's file makes of
+  a method ("DRVF + BC") is said in its cell.
 
   Args:
     rows: Of the table.
@@ -21,7 +22,7 @@ def overview(rows: Sequence[comparison.Row]) -> list[document.Block]:
   Returns:
     Blocks of the section; none where there is but one method.
   """
-  rows = variants.without(rows)
+  rows = variants.across_tasks(rows)
   tasks = list(dict.fromkeys(row.task for row in rows))
   methods = list(dict.fromkeys(row.method for row in rows))
   if len(methods) < 2:
@@ -50,7 +51,10 @@ def _cell(row: Optional[comparison.Row]) -> str:
   if row is None:
     return '–'
   time = '' if math.isnan(row.cpu_minutes) else f' [{row.cpu_minutes:.1f} min]'
-  return f'{comparison.plus_minus(row.final)} ({row.num_seeds}){time}'
+  full = row.runs[0].method
+  shared = full == row.method or full.startswith(f'{row.method},')
+  name = '' if shared else f', {full}'
+  return f'{comparison.plus_minus(row.final)} ({row.num_seeds}){time}{name}'
 
 
 def _curves(rows: Sequence[comparison.Row], tasks: Sequence[str],

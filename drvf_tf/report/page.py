@@ -24,7 +24,8 @@ _FILES = {_PAGE, _TEXT, 'tables', 'figures'}
 
 def make(paths: Sequence[str], out: pathlib.Path,
          target_score: Optional[float] = None,
-         records: Optional[pathlib.Path] = None) -> list[gathering.Refusal]:
+         records: Optional[pathlib.Path] = None,
+         origin: Optional[str] = None) -> list[gathering.Refusal]:
   """Reads runs and writes the report.
 
   Args:
@@ -32,6 +33,8 @@ def make(paths: Sequence[str], out: pathlib.Path,
     out: Folder of the report; one that holds an older report is replaced.
     target_score: See `variant_sections.all_of`.
     records: Where to keep the runs' records; what it holds is reported too.
+    origin: One of `finished.ORIGINS`: what the data are where their file does
+      not say.
 
   Returns:
     What was left out, and why.
@@ -47,6 +50,8 @@ def make(paths: Sequence[str], out: pathlib.Path,
         'There is no finished run to report: name run folders that '
         'launch/train.py has finished'
         + ''.join(f'; {path}: {reason}' for path, reason in refused) + '.')
+  if origin is not None:
+    runs = [run.with_origin(origin) for run in runs]
   if records is not None:
     keeping.keep(runs, records)
   write(blocks(comparison.rows(runs), refused, target_score), out)

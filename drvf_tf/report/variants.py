@@ -10,6 +10,7 @@ from matplotlib import figure as figure_lib
 
 from drvf_tf import figures
 from drvf_tf.report import comparison, score_figures
+from drvf_tf.runs import settings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +51,24 @@ def without(rows: Sequence[comparison.Row]) -> list[comparison.Row]:
   aside = [row for family in families(rows) for row in family.rows[1:]
            if _is_variant(row, family.method)]
   return [row for row in rows if row not in aside]
+
+
+def across_tasks(rows: Sequence[comparison.Row]) -> list[comparison.Row]:
+  """Rows but for variants, under names that tasks share.
+
+  A task's file may constrain the actor, and its runs are named after that
+  ("DRVF + BC"): the same method on another task is "DRVF". The shorter name
+  holds where no other row of the task has it.
+  """
+  rows = without(rows)
+  short = [settings.without_constraint(row.method, row.runs[0].bindings)
+           for row in rows]
+  cells = [(row.task, name) for row, name in zip(rows, short)]
+  taken = [(row.task, row.method) for row in rows]
+  return [row if cells.count(cell) > 1 or (
+              cell in taken and cell[1] != row.method)
+          else dataclasses.replace(row, method=cell[1])
+          for row, cell in zip(rows, cells)]
 
 
 def draw(family: Family) -> figure_lib.Figure:

@@ -9,6 +9,10 @@ import numpy as np
 from drvf_tf import errors
 from drvf_tf.runs import cost_record, run_reader, settings
 
+# Data that are not D4RL's own say which of these they are, in parentheses.
+ORIGINS = ('regenerated', 'generated', 'collected')
+_ORIGIN = re.compile(rf'\(({"|".join(ORIGINS)})\b')
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -67,11 +71,18 @@ class Run:
   @property
   def origin(self) -> str:
     """The kind of data in a few words, for captions."""
-    kind = re.search(r'\((regenerated|generated|collected)\b', self.dataset)
+    kind = _ORIGIN.search(self.dataset)
     if kind is None:
       return f'{self.dataset}, origin not noted in the file'
     return ('generated' if kind.group(1) == 'collected' else kind.group(1)
            ) + ', not D4RL'
+
+  def with_origin(self, kind: str) -> 'Run':
+    """The run with its data noted as one of `ORIGINS`, if they are not yet."""
+    if _ORIGIN.search(self.dataset):
+      return self
+    return dataclasses.replace(
+        self, dataset=f'{self.dataset} ({kind}, not D4RL)')
 
   @property
   def identity(self) -> tuple[Any, ...]:

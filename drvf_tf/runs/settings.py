@@ -82,13 +82,37 @@ def method(bindings: Mapping[str, str]) -> str:
   told = bindings.get('train_eval.method', 'None')
   if told != 'None':
     return told.strip('\'"')
-  agent = bindings.get('build_agent.agent_class',
-                       bindings.get('train_eval.agent', '@unknown'))
-  name = _bare(agent)
-  name = name[:-len('Agent')] if name.endswith('Agent') else name
-  constraint = _bare(
-      bindings.get('EnsembleSacAgent.actor_constraint', '@unconstrained'))
+  name, constraint = _agent(bindings), _constraint(bindings)
   return name if constraint == 'unconstrained' else f'{name} + {constraint}'
+
+
+def without_constraint(name: str, bindings: Mapping[str, str]) -> str:
+  """A method's name without the actor's constraint in it.
+
+  Args:
+    name: Of the method: "DRVF + BC".
+    bindings: Of its config.gin.
+
+  Returns:
+    "DRVF" where the actor is constrained and the name says more than the
+    agent's; else the name.
+  """
+  agent = _agent(bindings)
+  named_after = (name.startswith(f'{agent} + ')
+                 and _constraint(bindings) != 'unconstrained')
+  return agent if named_after else name
+
+
+def _agent(bindings: Mapping[str, str]) -> str:
+  """The agent's class, without "Agent"."""
+  name = _bare(bindings.get('build_agent.agent_class',
+                            bindings.get('train_eval.agent', '@unknown')))
+  return name[:-len('Agent')] if name.endswith('Agent') else name
+
+
+def _constraint(bindings: Mapping[str, str]) -> str:
+  return _bare(
+      bindings.get('EnsembleSacAgent.actor_constraint', '@unconstrained'))
 
 
 def number(bindings: Mapping[str, str], name: str) -> Optional[int]:

@@ -56,6 +56,23 @@ def test_what_is_kept_is_kept_once_and_stays(tmp_path):
   assert ',3,' in _results(tmp_path / 'report')  # seeds of the first row
 
 
+def test_data_that_do_not_say_what_they_are_are_said_to_be(tmp_path):
+  def origins(folder):
+    return [run.origin for run in gathering.gather([str(folder)])[0]]
+
+  made_up_runs.write(tmp_path / 'runs' / 'told', 0, [], [1.0],
+                     dataset='a.hdf5 (generated)')
+  made_up_runs.write(tmp_path / 'runs' / 'untold', 1, [], [1.0],
+                     dataset='a.hdf5')
+  assert 'a.hdf5, origin not noted in the file' in origins(tmp_path / 'runs')
+  page.make([str(tmp_path / 'runs')], tmp_path / 'report',
+            records=tmp_path / 'records', origin='regenerated')
+  assert origins(tmp_path / 'records') == [
+      'generated, not D4RL', 'regenerated, not D4RL']
+  text = (tmp_path / 'report' / 'report.md').read_text()
+  assert 'origin not noted' not in text
+
+
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):
   runs = _runs(tmp_path / 'runs')
   (tmp_path / 'records').write_text('a file')

@@ -30,6 +30,18 @@ def test_a_cell_has_mean_std_seeds_and_minutes(tmp_path):
   assert panels[0].lines[0].get_xdata()[0] == 0.2 / 12
 
 
+def test_a_cell_says_what_the_task_makes_of_a_method(tmp_path):
+  made_up_runs.write(tmp_path / 'a', 0, [[10.0]], [161.86])
+  made_up_runs.write(tmp_path / 'b', 0, [[20.0]], [3234.3],
+                     task='hopper-medium-v2', method='DRVF + BC',
+                     config=made_up_runs.CONFIG.replace(
+                         '@unconstrained', '@behaviour_cloning'))
+  made_up_runs.write(tmp_path / 'c', 0, [[20.0]], [23.85], config=_OTHER)
+  _, table, _ = overview.overview(_rows(tmp_path))
+  assert list(table.rows[0]) == [
+      'DRVF', '100.0 (1) [0.2 min], DRVF + BC', '100.0 (1) [0.2 min]']
+
+
 def test_one_method_and_its_variants_need_none(tmp_path):
   made_up_runs.write(tmp_path / 'a', 0, [[10.0]], [100.0])
   made_up_runs.write(

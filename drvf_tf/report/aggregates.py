@@ -50,18 +50,16 @@ def scores(rows: Sequence[comparison.Row]) -> Scores:
     rows: Of the table.
 
   Returns:
-    Methods with at least two runs on every task that the widest of them was
-    run on. Where the numbers of runs differ between tasks, the first seeds of
-    each count, as many as every task has.
+    Methods with at least two runs on each of the tasks; which tasks, see
+    `_largest_block`. Where the numbers of runs differ between tasks, the first
+    seeds of each count, as many as every task has.
   """
   usable: dict[str, dict[str, np.ndarray]] = {}
   for row in rows:
     if len(row.runs) >= _MIN_RUNS:
       usable.setdefault(row.method, {})[row.task] = row.final / 100
-  widest: dict[str, np.ndarray] = {}
-  for by_task in usable.values():
-    widest = by_task if len(by_task) > len(widest) else widest
-  tasks = tuple(sorted(widest))
+  tasks = _largest_block(
+      {method: frozenset(by_task) for method, by_task in usable.items()})
   methods = {}
   for method, by_task in usable.items():
     if all(task in by_task for task in tasks):
@@ -71,6 +69,28 @@ def scores(rows: Sequence[comparison.Row]) -> Scores:
   left_out = dict.fromkeys(
       row.method for row in rows if row.method not in methods)
   return Scores(tasks, methods, tuple(left_out))
+
+
+def _largest_block(tasks_of: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
+  """The tasks on which the most can be compared.
+
+  Args:
+    tasks_of: The tasks that each method was run on.
+
+  Returns:
+    Of all sets of tasks that some methods share, the one with the most cells,
+    methods × tasks; one that two methods share before one of a single method.
+  """
+  shared: set[frozenset[str]] = set()
+  for own in tasks_of.values():
+    shared |= {own} | {own & other for other in shared}
+
+  def worth(tasks: frozenset[str]) -> tuple[bool, int, int, list[str]]:
+    count = sum(tasks <= own for own in tasks_of.values())
+    return count > 1, count * len(tasks), len(tasks), sorted(tasks)
+
+  return tuple(sorted(max(shared - {frozenset()}, key=worth,
+                          default=frozenset())))
 
 
 def intervals(data: Scores) -> dict[str, dict[str, Interval]]:

@@ -1,4 +1,5 @@
 """What goes into rliable, and what comes out."""
+import itertools
 import sys
 
 import numpy as np
@@ -37,6 +38,27 @@ def test_methods_with_two_runs_on_every_task_are_aggregated(rows):
   np.testing.assert_allclose(
       data.methods['A'], [[0.1, 0.1], [0.2, 0.2], [0.9, 0.9]])
   assert set(data.left_out) == {'one task', 'one seed'}
+
+
+@pytest.mark.parametrize('tasks_of, tasks, methods', [
+    # Six cells; A alone has three, A and D have two.
+    ({'A': 'mah', 'B': 'ma', 'C': 'ma', 'D': 'h'}, 'am', 'ABC'),
+    # Two cells, but the three of A would compare nothing.
+    ({'A': 'mah', 'B': 'h'}, 'h', 'AB'),
+])
+def test_a_method_on_more_tasks_than_others_is_compared_on_theirs(
+    tmp_path, tasks_of, tasks, methods):
+  names = {'m': 'maze2d-umaze-v1', 'a': 'antmaze-umaze-v2',
+           'h': 'hopper-medium-v2'}
+  for method, letters in tasks_of.items():
+    for letter, seed in itertools.product(letters, (0, 1)):
+      made_up_runs.write(tmp_path / f'{method}{letter}{seed}', seed, [], [0.5],
+                         method=method, task=names[letter])
+  data = aggregates.scores(
+      comparison.rows(gathering.gather([str(tmp_path)])[0]))
+  assert data.tasks == tuple(names[letter] for letter in tasks)
+  assert ''.join(data.methods) == methods
+  assert set(data.left_out) == set(tasks_of) - set(methods)
 
 
 def test_aggregates_by_hand(rows):

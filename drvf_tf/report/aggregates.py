@@ -89,8 +89,8 @@ def _largest_block(tasks_of: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
     count = sum(tasks <= own for own in tasks_of.values())
     return count > 1, count * len(tasks), len(tasks), sorted(tasks)
 
-  return tuple(sorted(max(shared - {frozenset()}, key=worth,
-                          default=frozenset())))
+  best = max(shared - {frozenset()}, key=worth, default=frozenset())
+  return tuple(sorted(best))
 
 
 def intervals(data: Scores) -> dict[str, dict[str, Interval]]:

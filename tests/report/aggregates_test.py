@@ -45,6 +45,8 @@ def test_methods_with_two_runs_on_every_task_are_aggregated(rows):
     ({'A': 'mah', 'B': 'ma', 'C': 'ma', 'D': 'h'}, 'am', 'ABC'),
     # Two cells, but the three of A would compare nothing.
     ({'A': 'mah', 'B': 'h'}, 'h', 'AB'),
+    # Nothing in common: a method by itself is all there is.
+    ({'A': 'ma', 'B': 'h'}, 'am', 'A'),
 ])
 def test_a_method_on_more_tasks_than_others_is_compared_on_theirs(
     tmp_path, tasks_of, tasks, methods):

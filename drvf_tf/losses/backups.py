@@ -20,13 +20,13 @@ Backup = Callable[[q_values.QValues], tf.Tensor]
 @gin.configurable
 def minimum(q: q_values.QValues) -> tf.Tensor:
   """min over members j and draws k, Eq. (14): `[1, B]`."""
-  return tf.reduce_min(q.samples, axis=[0, 2])[tf.newaxis]
+  return _lowest(_lowest(q.samples, axis=2), axis=0)[tf.newaxis]
 
 
 @gin.configurable
 def independent_minimum(q: q_values.QValues) -> tf.Tensor:
   """Each member the min of its own draws (AntMaze, App. C): `[M, B]`."""
-  return tf.reduce_min(q.samples, axis=2)
+  return _lowest(q.samples, axis=2)
 
 
 @gin.configurable
@@ -44,16 +44,15 @@ def first_member(q: q_values.QValues) -> tf.Tensor:
 @gin.configurable
 def minimum_of_means(q: q_values.QValues) -> tf.Tensor:
   """The lowest of the members' means over draws: `[1, B]`."""
-  return tf.reduce_min(
-      tf.reduce_mean(q.samples, axis=2), axis=0, keepdims=True)
+  return _lowest(tf.reduce_mean(q.samples, axis=2), axis=0)[tf.newaxis]
 
 
 @gin.configurable
 def soft_minimum(q: q_values.QValues, share: float = 0.75) -> tf.Tensor:
   """share · lowest + (1 − share) · highest of those means (BCQ): `[1, B]`."""
   means = tf.reduce_mean(q.samples, axis=2)
-  return (share * tf.reduce_min(means, axis=0, keepdims=True)
-          + (1.0 - share) * tf.reduce_max(means, axis=0, keepdims=True))
+  lowest, highest = _lowest(means, axis=0), -_lowest(-means, axis=0)
+  return (share * lowest + (1.0 - share) * highest)[tf.newaxis]
 
 
 @gin.configurable
@@ -116,6 +115,19 @@ def sampled_lcb(q: q_values.QValues,
   """Middle of Eq. (13): mean − α·Std of the M·n samples: `[1, B]`."""
   mean, variance = tf.nn.moments(q.samples, axes=[0, 2])
   return (mean - alpha * tf.sqrt(variance + 1e-8))[tf.newaxis]
+
+
+def _lowest(values: tf.Tensor, axis: int) -> tf.Tensor:
+  """The minimum along an axis; its slope is that of the first that has it.
+
+  The slope of `tf.reduce_min` is shared by all values that equal the minimum.
+  XLA may compute them twice and add in another order (`xla_fast_math`): then
+  none of them does, and the slope is 0/0.
+  """
+  chosen = tf.one_hot(
+      tf.argmin(values, axis), tf.shape(values)[axis], on_value=True,
+      off_value=False, axis=axis, dtype=tf.bool)
+  return tf.reduce_sum(tf.where(chosen, values, 0.0), axis)
 
 
 def penalty(q: q_values.QValues,

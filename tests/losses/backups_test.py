@@ -23,6 +23,20 @@ def test_independent_minimum_keeps_members_apart():
                              [[1., 7.], [2., -4.]])
 
 
+@pytest.mark.parametrize('backup, slope', [
+    (backups.minimum, [[[1, 0], [0, 0]], [[0, 0], [1, 0]]]),
+    (backups.independent_minimum, [[[1, 0], [0, 1]], [[1, 0], [1, 0]]]),
+    (backups.minimum_of_means, [[[0, 0], [.5, .5]], [[.5, .5], [0, 0]]]),
+])
+def test_the_slope_of_a_minimum_is_that_of_one_even_where_two_coincide(
+    backup, slope):
+  samples = tf.Variable([[[2., 9.], [3., 1.]], [[5., 5.], [0., 4.]]])
+  with tf.GradientTape() as tape:
+    value = tf.reduce_sum(backup(q_values.QValues(
+        samples, tf.zeros([2, 2]), tf.zeros([2, 2]))))
+  np.testing.assert_array_equal(tape.gradient(value, samples), slope)
+
+
 def test_independent_mean_is_over_draws_alone():
   np.testing.assert_allclose(backups.independent_mean(Q), [[3., 8.], [4., -2.]])
 

@@ -3,6 +3,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import time
 
 import gin
@@ -285,3 +286,16 @@ def test_xla_trains_and_resumes_exactly(data, tmp_path, monkeypatch):
   _run(tmp_path / 'two', data, extra=settings)
   assert tiny_run.contents(tmp_path / 'two') == tiny_run.contents(
       tmp_path / 'whole')
+
+
+@pytest.mark.slow
+def test_a_minimum_of_members_has_a_slope_under_fast_math(data, tmp_path):
+  command = tiny_run.command(tmp_path / 'run', tiny_run.bindings(
+      data, num_steps=20, extra=['EnsembleCriticNetwork.layer_norm=True',
+                                 'EnsembleCriticNetwork.hidden_units=(16, 16)',
+                                 'EnsembleCriticNetwork.num_members=3']))
+  result = subprocess.run(
+      [*command, '--gin_file=gin/baselines/sac_n.gin',
+       '--gin_file=gin/xla.gin'],
+      capture_output=True, text=True, check=False)  # XLA hears its flags once
+  assert result.returncode == 0, result.stderr

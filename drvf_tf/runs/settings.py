@@ -22,13 +22,15 @@ _FORMER = {
     'tanh_gaussian_actor.input_bias_range': '0.0',
 }
 
-# Short names of the paper for the bindings that its ablations vary.
+# Short names for the bindings that often vary: the paper's, where it has one.
 _SYMBOLS = {
     'EnsembleCriticNetwork.num_members': 'M',
     'DRVFAgent.num_samples': 'n',
     'DRVFAgent.num_ood_actions': 'K',
     'DRVFAgent.eta_q': 'η_q',
     'DRVFAgent.eta_ood': 'η_ood',
+    'EnsembleCriticNetwork.hidden_units': 'critic',
+    'tanh_gaussian_actor.hidden_units': 'actor',
 }
 
 
